@@ -1,0 +1,3 @@
+"""reviewer-tui: the workstation of InferenceX reviewers."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,50 @@
+"""Workflow runs, their jobs as check-runs, and artifacts."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class CheckRun(msgspec.Struct, frozen=True, kw_only=True):
+    """One job as the commit shows it. `conclusion` is None until it completed. Times are ISO 8601, UTC."""
+
+    id: int
+    name: str
+    status: str
+    conclusion: str | None
+    head_sha: str
+    run_id: int | None = None
+    run_attempt: int | None = None
+    suite_id: int | None = None
+    app: str = ""
+    url: str = ""
+    started_at: str = ""
+    completed_at: str = ""
+
+
+class Artifact(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that a run left behind. `size` in bytes."""
+
+    id: int
+    name: str
+    size: int
+    expired: bool
+    created_at: str = ""
+    digest: str = ""
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """A workflow run of one commit, with the jobs of all its attempts that are known."""
+
+    id: int
+    attempt: int
+    path: str
+    event: str
+    status: str
+    conclusion: str | None
+    head_sha: str
+    head_branch: str = ""
+    created_at: str = ""
+    url: str = ""
+    jobs: tuple[CheckRun, ...] = ()
+    artifacts: tuple[Artifact, ...] = ()

@@ -1,0 +1,47 @@
+"""A snapshot: all facts of one pull request at one moment, each part complete, partial or unavailable."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from reviewer_tui.model.part import Part
+from reviewer_tui.model.pull_request import ChangedFile, Comment, Commit, PullRequestInfo, PullRequestRef
+from reviewer_tui.model.recipe import UpstreamPullRequest
+from reviewer_tui.model.result import BenchmarkResult, EvalScore
+from reviewer_tui.model.run import Run
+from reviewer_tui.model.tree import Tree
+
+SourceName = Literal["clone", "github", "cache", "bundle", "sample"]
+
+
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """The facts of a pull request. `taken_at` is ISO 8601, UTC; SHAs are full.
+
+    `default_branch` is the tip that would be merged into; `merge_base` is the base of the difference.
+    """
+
+    ref: PullRequestRef
+    source: SourceName
+    taken_at: str
+    head: str
+    merge_base: str
+    default_branch: str
+    files: Part[tuple[ChangedFile, ...]]
+    commits: Part[tuple[Commit, ...]]
+    info: Part[PullRequestInfo]
+    conversation: Part[tuple[Comment, ...]]
+    runs: Part[tuple[Run, ...]]
+    evals: Part[tuple[EvalScore, ...]]
+    results: Part[tuple[BenchmarkResult, ...]]
+    upstream: Part[tuple[UpstreamPullRequest, ...]]
+
+
+class Trees(msgspec.Struct, frozen=True, kw_only=True):
+    """The revisions a review reads: the policy's, both sides of the difference, and the tip to merge into."""
+
+    policy: Tree
+    base: Tree
+    head: Tree
+    default_branch: Tree

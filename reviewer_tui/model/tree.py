@@ -1,0 +1,70 @@
+"""A revision seen through one small read-only interface.
+
+Policy, sweeps, launch, recipes and checks take trees (policy revision, merge base, head, swept commit), never a
+repository or a client. A tree comes from a clone, from cached blobs, or from a dict in tests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Protocol, runtime_checkable
+
+
+@runtime_checkable
+class Tree(Protocol):
+    """The files of one revision. Paths are relative, with `/`, without a leading `./`."""
+
+    @property
+    def revision(self) -> str:
+        """Full commit SHA, or a label where there is no commit."""
+        ...
+
+    def read(self, path: str) -> bytes | None:
+        """The bytes of a regular file; None where the path is absent, a folder, a symbolic link or a submodule.
+
+        A symbolic link is never followed: its target is chosen by the author of the pull request.
+        """
+        ...
+
+    def blob(self, path: str) -> str | None:
+        """Git's object name of the file's content (40 hex digits); None as in `read`."""
+        ...
+
+    def list(self, prefix: str) -> tuple[str, ...]:
+        """The paths of all files below a folder (`prefix` without trailing `/`; empty for all), sorted."""
+        ...
+
+
+def git_blob_id(content: bytes) -> str:
+    """Git's object name of a blob with this content."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+class DictTree:
+    """A tree held in memory: path to bytes (or text, taken as UTF-8)."""
+
+    def __init__(self, files: Mapping[str, bytes | str], revision: str = "memory") -> None:
+        self._files = {p: f.encode() if isinstance(f, str) else f for p, f in sorted(files.items())}
+        self._revision = revision
+
+    @property
+    def revision(self) -> str:
+        return self._revision
+
+    def read(self, path: str) -> bytes | None:
+        return self._files.get(path)
+
+    def blob(self, path: str) -> str | None:
+        content = self._files.get(path)
+        return None if content is None else git_blob_id(content)
+
+    def list(self, prefix: str) -> tuple[str, ...]:
+        start = f"{prefix}/" if prefix else ""
+        return tuple(path for path in self._files if path.startswith(start))
+
+
+def read_text(tree: Tree, path: str) -> str | None:
+    """The file as text: UTF-8, undecodable bytes replaced, a leading byte-order mark dropped; line ends untouched."""
+    content = tree.read(path)
+    return None if content is None else content.decode("utf-8", "replace").removeprefix("\ufeff")

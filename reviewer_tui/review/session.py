@@ -1,0 +1,51 @@
+"""A review: a snapshot, its findings, and the reviewer's ticks and notes."""
+
+from __future__ import annotations
+
+import msgspec
+
+from reviewer_tui.model.checklist import ChecklistItem, Decision, ItemMark, ReviewNotes
+from reviewer_tui.model.config import ConfigChanges
+from reviewer_tui.model.finding import CheckResult, Status, Verdict, verdict_of, worst
+from reviewer_tui.model.snapshot import Snapshot, Trees
+from reviewer_tui.policy.items import checks_of
+from reviewer_tui.policy.policy import Policy
+
+
+class Review(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a face shows. `review_date` is `YYYY-MM-DD`, UTC; `signer` is a login without `@`, or empty."""
+
+    snapshot: Snapshot
+    trees: Trees
+    policy: Policy
+    changes: ConfigChanges
+    results: tuple[CheckResult, ...]
+    review_date: str
+    signer: str = ""
+    notes: ReviewNotes = ReviewNotes()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The predicted verdict."""
+        return verdict_of(result.status for result in self.results)
+
+    def result(self, name: str) -> CheckResult | None:
+        """The result of a check by name."""
+        return next((result for result in self.results if result.name == name), None)
+
+    def results_for(self, item: ChecklistItem) -> tuple[CheckResult, ...]:
+        """The checks that speak to an item of the checklist."""
+        names = checks_of(item.name)
+        return tuple(result for result in self.results if result.name in names)
+
+    def item_status(self, item: ChecklistItem) -> Status:
+        """An item stands as the worst of its checks; one without any check is the reviewer's judgement."""
+        return worst((result.status for result in self.results_for(item)), empty=Status.JUDGEMENT)
+
+    def marked(self, label: str, decision: Decision, note: str | None = None) -> Review:
+        """The review with one item decided; the note is kept where none is given."""
+        mark = ItemMark(decision, self.notes.mark(label).note if note is None else note)
+        return self.with_notes(msgspec.structs.replace(self.notes, marks={**self.notes.marks, label: mark}))
+
+    def with_notes(self, notes: ReviewNotes) -> Review:
+        return msgspec.structs.replace(self, notes=notes)
