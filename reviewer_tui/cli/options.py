@@ -1,0 +1,118 @@
+"""The options that several commands share, and what they mean together."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import re
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from reviewer_tui.model.errors import DataError, UsageError
+from reviewer_tui.model.refs import DEFAULT_HOST, DEFAULT_REPOSITORY
+from reviewer_tui.review.load import ReviewRequest
+from reviewer_tui.sources.source import Source
+
+CLONE_VARIABLE = "REVIEWER_TUI_CLONE"
+_LOGIN = re.compile(r"@?([A-Za-z\d](?:[A-Za-z\d-]{0,38})(?:\[bot\])?)\Z")
+_REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*\Z")
+_LARGEST_SIGN_OFF = 1 << 20
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose complaints are this program's own errors."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{self.prog}: {message}.", f"See “{self.prog} --help”.")
+
+
+def add_source(parser: argparse.ArgumentParser) -> None:
+    """Where pull requests are read from."""
+    group = parser.add_argument_group("source")
+    group.add_argument(
+        "--clone",
+        metavar="DIR",
+        default=os.environ.get(CLONE_VARIABLE),
+        help=f"read a local clone, bare or not, refs/pull/N/head included; no network (default: ${CLONE_VARIABLE})",
+    )
+    group.add_argument("--repo", metavar="OWNER/NAME", default=DEFAULT_REPOSITORY, help="default: %(default)s")
+    group.add_argument("--host", metavar="HOST", default=DEFAULT_HOST, help="default: %(default)s")
+
+
+def add_review(parser: argparse.ArgumentParser) -> None:
+    """At which moment, by which rules, and for whom."""
+    group = parser.add_argument_group("review")
+    group.add_argument("--head", metavar="SHA", help="review this commit of the pull request (default: its newest)")
+    group.add_argument(
+        "--policy-ref", metavar="REV", help="read the rules at this revision (default: tip of the default branch)"
+    )
+    group.add_argument("--date", metavar="YYYY-MM-DD", help="review date, UTC (default: today)")
+    group.add_argument("--signer", metavar="LOGIN", default="", help="who signs")
+    group.add_argument("--sign-off", metavar="FILE", help="judge this sign-off text as well (- for standard input)")
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON, stable and versioned")
+
+
+def review_request(args: argparse.Namespace) -> ReviewRequest:
+    """The request that the review options make."""
+    return ReviewRequest(
+        review_date=review_date(args.date),
+        head=args.head,
+        policy_ref=args.policy_ref,
+        signer=login(args.signer),
+        sign_off=None if args.sign_off is None else read_text_file(args.sign_off, "sign-off"),
+    )
+
+
+def review_date(text: str | None) -> str:
+    """A date as typed, or today in UTC."""
+    if text is None:
+        return datetime.datetime.now(datetime.UTC).date().isoformat()
+    try:
+        return datetime.datetime.strptime(text, "%Y-%m-%d").date().isoformat()
+    except ValueError:
+        raise UsageError(f"“{text}” is no date.", "Write --date as YYYY-MM-DD, for example 2026-08-12.") from None
+
+
+def login(text: str) -> str:
+    """A login without `@`; empty stays empty."""
+    if not text:
+        return ""
+    found = _LOGIN.match(text.strip())
+    if found is None:
+        raise UsageError(f"“{text}” is no login.", "Give --signer a GitHub user name, for example ankur-singh.")
+    return found[1]
+
+
+def read_text_file(name: str, what: str) -> str:
+    """A file as typed on the command line, `-` for standard input. Raises DataError with a sentence."""
+    try:
+        content = sys.stdin.buffer.read(_LARGEST_SIGN_OFF + 1) if name == "-" else _read_limited(Path(name))
+    except OSError as fault:
+        raise DataError(f"The {what} “{name}” cannot be read: {fault.strerror or fault}.") from None
+    if len(content) > _LARGEST_SIGN_OFF:
+        raise DataError(f"The {what} “{name}” is larger than {_LARGEST_SIGN_OFF >> 20} MiB; that is no comment.")
+    return content.decode("utf-8", "replace").removeprefix("\ufeff")
+
+
+def _read_limited(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(_LARGEST_SIGN_OFF + 1)
+
+
+def open_source(args: argparse.Namespace) -> Source:
+    """The source that the options name."""
+    if not _REPOSITORY.match(args.repo):
+        raise UsageError(f"“{args.repo}” names no repository.", f"Write --repo as owner/name, e.g. {DEFAULT_REPOSITORY}.")
+    if args.clone:
+        from reviewer_tui.sources.clone import CloneSource
+
+        return CloneSource(Path(args.clone), repository=args.repo, host=args.host)
+    raise UsageError(
+        "No source is given.",
+        f"Name a local clone with --clone DIR (or in ${CLONE_VARIABLE}); “reviewer-tui demo” needs none.",
+    )

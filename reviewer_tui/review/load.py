@@ -1,0 +1,76 @@
+"""From a source to a review: snapshot and trees, policy, what the pull request changes, and every check's result."""
+
+from __future__ import annotations
+
+import msgspec
+
+from reviewer_tui.checks.check import Evidence
+from reviewer_tui.checks.registry import run_checks
+from reviewer_tui.model.checklist import ReviewNotes, SignOff
+from reviewer_tui.model.pull_request import PullRequestRef
+from reviewer_tui.model.tree import Tree
+from reviewer_tui.policy.policy import Policy, load_policy
+from reviewer_tui.review.session import Review
+from reviewer_tui.signoff.parse import parse_sign_off
+from reviewer_tui.sources.source import Loaded, Source
+from reviewer_tui.sweeps.diff import config_changes
+
+
+class ReviewRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of a review. `review_date` is `YYYY-MM-DD`, UTC; `head` and `policy_ref` are revisions as typed;
+    `sign_off` is the text under judgement where there is one."""
+
+    review_date: str
+    head: str | None = None
+    policy_ref: str | None = None
+    signer: str = ""
+    sign_off: str | None = None
+
+
+class Reviewer:
+    """Reviews pull requests of one source. A policy is read once for each revision."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._policies: dict[str, Policy] = {}
+
+    def review(self, ref: PullRequestRef, request: ReviewRequest) -> Review:
+        """One pull request, reviewed. Raises DataError where it cannot be loaded."""
+        loaded = self._source.load(ref, head=request.head, policy_ref=request.policy_ref)
+        return review_of(loaded, request, self.policy(loaded.trees.policy))
+
+    def policy(self, tree: Tree) -> Policy:
+        """The policy of a revision."""
+        if tree.revision not in self._policies:
+            self._policies[tree.revision] = load_policy(tree)
+        return self._policies[tree.revision]
+
+
+def review_of(loaded: Loaded, request: ReviewRequest, policy: Policy) -> Review:
+    """The review of loaded facts. Does no input or output beyond reading the trees."""
+    trees = loaded.trees
+    sign_off = None if request.sign_off is None else parse_sign_off(request.sign_off)
+    changes = config_changes(trees.base, trees.head)
+    evidence = Evidence(
+        snapshot=loaded.snapshot,
+        trees=trees,
+        policy=policy,
+        changes=changes,
+        review_date=request.review_date,
+        signer=request.signer or _signer(sign_off),
+        sign_off=sign_off,
+    )
+    return Review(
+        snapshot=loaded.snapshot,
+        trees=trees,
+        policy=policy,
+        changes=changes,
+        results=run_checks(evidence),
+        review_date=request.review_date,
+        signer=evidence.signer,
+        notes=ReviewNotes(),
+    )
+
+
+def _signer(sign_off: SignOff | None) -> str:
+    return (sign_off.signer or "") if sign_off else ""
