@@ -1,0 +1,285 @@
+"""A review as text: the same facts as on the screens in the same order, one finding a line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from reviewer_tui.cli.output import table, wrap
+from reviewer_tui.model.checklist import Decision
+from reviewer_tui.model.config import KeyChange, Point
+from reviewer_tui.model.finding import CheckResult, Finding, Status
+from reviewer_tui.model.part import Part
+from reviewer_tui.model.run import CheckRun
+from reviewer_tui.review.session import Review
+
+Pane = Callable[[Review, int], Iterator[str]]
+
+
+def header(review: Review, width: int) -> Iterator[str]:
+    """What is reviewed, by which policy, for whom, and the predicted verdict."""
+    snapshot, policy = review.snapshot, review.policy
+    info = snapshot.info.value
+    title = info.title if info else ""
+    yield from wrap(f"#{snapshot.ref.number} {title}".rstrip(), width)
+    boxes = [item for item in policy.template.value.items if item.boxed] if policy.template.value else []
+    yield (
+        f"{snapshot.ref.repository}  head {snapshot.head[:9]}  base {snapshot.merge_base[:9]}"
+        f"  policy {policy.revision[:9]}: {len(boxes)} items, {len(policy.checks)} checks  ({snapshot.source})"
+    )
+    signer = f"signing as {review.signer}" if review.signer else "no signer given"
+    yield f"{review.verdict}  {counts(review.results)}  {signer}, {review.review_date}"
+
+
+def counts(results: Iterable[CheckResult]) -> str:
+    """How many checks stand where: `P 9  F 0  W 0  J 1  U 0  - 2`."""
+    statuses = [result.status for result in results]
+    order = (Status.PASS, Status.FAIL, Status.WARN, Status.JUDGEMENT, Status.UNVERIFIED, Status.NOT_APPLICABLE)
+    return "  ".join(f"{status.letter} {statuses.count(status)}" for status in order)
+
+
+def checks(review: Review, width: int) -> Iterator[str]:
+    """Every check with its findings, and the policy's problems."""
+    for result in review.results:
+        number = "--" if result.number is None else f"{result.number:>2}"
+        yield from wrap(result.summary, width, f"{result.status.letter} {number} {result.name:<15} ")
+        for finding in result.findings:
+            if finding.message != result.summary or finding.path or finding.url:
+                yield from finding_lines(finding, width, "       ")
+        for finding in result.pre_existing:
+            yield from finding_lines(finding, width, "       already so on the base: ")
+        if result.text:
+            yield from wrap(result.text, width, "       policy: ")
+    yield from _problems(review, width)
+
+
+def finding_lines(finding: Finding, width: int, indent: str) -> list[str]:
+    """One finding as a sentence with its place."""
+    place = place_of(finding)
+    text = f"{finding.message}{f'  [{place}]' if place else ''}"
+    return wrap(text, width, f"{indent}{finding.status.letter} ")
+
+
+def place_of(finding: Finding) -> str:
+    """`path:line` or the URL; empty where a finding has neither."""
+    if finding.path:
+        line = f":{finding.line}" if finding.line else ""
+        at = f" at {finding.commit[:9]}" if finding.commit else ""
+        return f"{finding.path}{line}{at}"
+    return finding.url or ""
+
+
+def _problems(review: Review, width: int) -> Iterator[str]:
+    groups = (
+        ("policy", review.policy.problems),
+        ("head", review.changes.problems),
+        ("base", review.changes.base_problems),
+    )
+    for side, problems in groups:
+        for problem in problems:
+            yield from wrap(str(problem), width, f"problem ({side}): ")
+
+
+def diff(review: Review, width: int) -> Iterator[str]:
+    """What changes: keys, fields and points first, then the files."""
+    changes = review.changes.keys
+    if not changes:
+        yield "Nothing that runs is changed: no config key differs between merge base and head."
+    for change in changes:
+        yield from key_change(change, width)
+    yield from _part(review.snapshot.files, width, "Changed files")
+    rows = []
+    for file in review.snapshot.files.value or ():
+        counted = "binary" if file.binary else f"+{file.additions or 0} -{file.deletions or 0}"
+        name = f"{file.previous_path} -> {file.path}" if file.previous_path not in (None, file.path) else file.path
+        rows.append((file.status, counted, name))
+    yield from table(rows)
+    yield from _problems(review, width)
+
+
+def key_change(change: KeyChange, width: int) -> Iterator[str]:
+    """One config key: what happens to it, its fields, its points, its files."""
+    yield from wrap(f"{change.key}  {change.change}", width)
+    if change.previous_key:
+        yield f"  was {change.previous_key}"
+    for field in change.fields:
+        yield from wrap(f"{field.field}: {_value(field.old)} -> {_value(field.new)}", width, "  ")
+    yield from (f"  + {line}" for line in _points(change.points_added))
+    yield from (f"  - {line}" for line in _points(change.points_removed))
+    if change.points_kept:
+        yield f"  {change.points_kept} points unchanged"
+    yield from (f"  runs {path}  changed" for path in change.files)
+
+
+def _points(points: tuple[Point, ...]) -> list[str]:
+    """Points by arm: `8k1k tp2 ep2 mtp  c16 c32 c64`."""
+    arms: dict[str, list[Point]] = {}
+    for point in points:
+        arms.setdefault(point.label, []).append(point)
+    return [
+        f"{label}  {' '.join(f'c{p.conc}' + ('*' if p.evaluated else '') for p in arm)}" for label, arm in arms.items()
+    ]
+
+
+def _value(value: str | None) -> str:
+    return "(absent)" if value is None else value
+
+
+def points(review: Review, width: int) -> Iterator[str]:
+    """Every point added or removed, one a line; evaluated ones are marked `eval`."""
+    rows = [
+        (sign, change.key, point.label, f"c{point.conc}", "eval" if point.evaluated else "", f"line {point.line}")
+        for change in review.changes.keys
+        for sign, some in (("+", change.points_added), ("-", change.points_removed))
+        for point in some
+    ]
+    if not rows:
+        yield "No point is added or removed."
+    yield from table(rows, indent="")
+    yield from _problems(review, width)
+
+
+def runs(review: Review, width: int) -> Iterator[str]:
+    """Runs with their jobs by bucket."""
+    part = review.snapshot.runs
+    yield from _part(part, width, "Runs")
+    for run in part.value or ():
+        on_head = "on this head" if run.head_sha == review.snapshot.head else f"on {run.head_sha[:9]}"
+        yield f"run {run.id} attempt {run.attempt}  {run.conclusion or run.status}  {on_head}  {run.path}"
+        yield from table(_families(run.jobs))
+
+
+def _families(jobs: tuple[CheckRun, ...]) -> list[tuple[str, ...]]:
+    families: dict[str, dict[str, int]] = {}
+    for job in jobs:
+        family = job.name.partition(" /")[0]
+        state = job.conclusion or job.status
+        families.setdefault(family, {})[state] = families.get(family, {}).get(state, 0) + 1
+    return [(name, ", ".join(f"{n} {state}" for state, n in sorted(found.items()))) for name, found in families.items()]
+
+
+def evals(review: Review, width: int) -> Iterator[str]:
+    """Eval scores of the runs."""
+    part = review.snapshot.evals
+    yield from _part(part, width, "Evals")
+    rows = [
+        (
+            score.parallelism,
+            f"c{score.conc}",
+            score.task,
+            f"strict {_score(score.strict)}",
+            f"flexible {_score(score.flexible)}",
+            f"{score.samples or '?'} samples",
+            f"run {score.run_id}",
+        )
+        for score in part.value or ()
+    ]
+    yield from table(rows, indent="")
+    yield from _check(review, "evals", width)
+
+
+def _score(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def results(review: Review, width: int) -> Iterator[str]:
+    """Measured throughput and interactivity, against the published values where they are known."""
+    part = review.snapshot.results
+    yield from _part(part, width, "Results")
+    rows = [
+        (
+            result.parallelism,
+            f"c{result.conc}",
+            f"{result.throughput_per_gpu:.1f} tok/s/GPU{_delta(result.throughput_per_gpu, result.published_throughput_per_gpu)}",
+            ""
+            if result.interactivity is None
+            else f"{result.interactivity:.2f} tok/s/user{_delta(result.interactivity, result.published_interactivity)}",
+            f"run {result.run_id}",
+        )
+        for result in part.value or ()
+    ]
+    yield from table(rows, indent="")
+
+
+def _delta(measured: float, published: float | None) -> str:
+    return f" ({(measured / published - 1) * 100:+.2f} %)" if published else ""
+
+
+def recipes(review: Review, width: int) -> Iterator[str]:
+    """The state of the linked upstream recipes."""
+    part = review.snapshot.upstream
+    yield from _part(part, width, "Upstream recipes")
+    for pull in part.value or ():
+        merged = f" {pull.merged_at[:10]}" if pull.merged_at else ""
+        yield from wrap(f"{pull.repository}#{pull.number}  {pull.state.upper()}{merged}  {pull.title}", width)
+        if pull.summary:
+            yield from wrap(pull.summary, width, "  ")
+    yield from _check(review, "recipe", width)
+
+
+def checklist(review: Review, width: int) -> Iterator[str]:
+    """Every item with its status and what the checks say to it."""
+    template = review.policy.template
+    yield from _part(template, width, "The checklist")
+    for item in template.value.items if template.value else ():
+        mark = review.notes.mark(item.label)
+        box = "[x]" if mark.decision is Decision.ACCEPTED else "[ ]"
+        box = box if item.boxed else "   "
+        status = review.item_status(item)
+        yield from wrap(item.text, width, f"{box} {status.letter} {item.label:>3} ")
+        for result in review.results_for(item):
+            yield from wrap(result.summary, width, f"          {result.status.letter} {result.name}: ")
+        if mark.note:
+            yield from wrap(mark.note, width, "          note: ")
+
+
+def conversation(review: Review, width: int) -> Iterator[str]:
+    """What was said, oldest first."""
+    part = review.snapshot.conversation
+    yield from _part(part, width, "The conversation")
+    for comment in part.value or ():
+        edited = ", edited" if comment.updated_at not in ("", comment.created_at) else ""
+        yield f"{comment.created_at}  {comment.author or '(deleted account)'}  {comment.association.lower()}{edited}"
+        for line in comment.body.splitlines():
+            yield from wrap(line, width, "  | ")
+
+
+def _part(part: Part[object] | Part[tuple[object, ...]] | Part, width: int, what: str) -> Iterator[str]:  # type: ignore[type-arg]
+    """Why a part is not all there, and how to get the rest; nothing where it is complete and not empty."""
+    if part.state == "complete":
+        if part.value == ():
+            yield f"{what}: none."
+        return
+    yield from wrap(f"{what}: {part.state}. {part.reason} {part.remedy}".rstrip(), width)
+
+
+def _check(review: Review, name: str, width: int) -> Iterator[str]:
+    result = review.result(name)
+    if result is not None:
+        yield from wrap(f"{name}: {result.summary}", width, f"{result.status.letter} ")
+        for finding in result.findings:
+            yield from finding_lines(finding, width, "  ")
+
+
+PANES: dict[str, Pane] = {
+    "diff": diff,
+    "points": points,
+    "runs": runs,
+    "evals": evals,
+    "results": results,
+    "recipes": recipes,
+    "checklist": checklist,
+    "conversation": conversation,
+}
+
+
+def whole(review: Review, width: int) -> Iterator[str]:
+    """The whole review, pane after pane."""
+    yield from header(review, width)
+    yield ""
+    yield from checks(review, width)
+    for name, pane in PANES.items():
+        if name in ("points", "conversation"):
+            continue
+        yield ""
+        yield f"-- {name} " + "-" * max(width - len(name) - 4, 0)
+        yield from pane(review, width)

@@ -1,0 +1,57 @@
+"""`check --json`: the stable, versioned form of a review."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from reviewer_tui.review.session import Review
+
+SCHEMA = 1
+
+
+def check_report(review: Review) -> dict[str, Any]:
+    """The report of one pull request, as DESIGN's contract shows it."""
+    snapshot, policy = review.snapshot, review.policy
+    template = policy.template.value
+    return {
+        "schema": SCHEMA,
+        "repository": snapshot.ref.repository,
+        "number": snapshot.ref.number,
+        "head": snapshot.head,
+        "merge_base": snapshot.merge_base,
+        "source": snapshot.source,
+        "policy": {
+            "revision": policy.revision,
+            "layout": policy.layout.era,
+            "checklist_items": sum(item.boxed for item in template.items) if template else None,
+            "checks": [check.name for check in policy.checks],
+            "problems": [msgspec.to_builtins(problem) for problem in policy.problems],
+        },
+        "review_date": review.review_date,
+        "signer": review.signer or None,
+        "verdict": review.verdict,
+        "checks": [msgspec.to_builtins(result) for result in review.results],
+        "submitted": [
+            {
+                "key": change.key,
+                "change": change.change,
+                "points_added": len(change.points_added),
+                "points_removed": len(change.points_removed),
+            }
+            for change in review.changes.keys
+        ],
+        "problems": [msgspec.to_builtins(problem) for problem in review.changes.problems],
+    }
+
+
+def error_report(repository: str, number: int, message: str) -> dict[str, Any]:
+    """What stands in a list of reports for a pull request that could not be loaded."""
+    return {"schema": SCHEMA, "repository": repository, "number": number, "error": message}
+
+
+def to_json(value: object, *, pretty: bool) -> bytes:
+    """JSON with a final line feed; one line unless pretty."""
+    encoded = msgspec.json.encode(value)
+    return (msgspec.json.format(encoded, indent=2) if pretty else encoded) + b"\n"

@@ -1,0 +1,36 @@
+"""`show PR [pane]`: one pane as text, or the whole review."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from reviewer_tui.cli.exits import Exit
+from reviewer_tui.cli.options import Parser, add_review, add_source, open_source, review_request
+from reviewer_tui.cli.output import page_width, put
+from reviewer_tui.cli.panes import PANES, header, whole
+from reviewer_tui.model.refs import parse_ref
+from reviewer_tui.review.load import Reviewer
+
+
+def parser() -> argparse.ArgumentParser:
+    made = Parser(prog="reviewer-tui show", description="Print one pane of a pull request, or all of them, as text.")
+    made.add_argument("pull_request", metavar="PR", help="number, URL or owner/repo#n")
+    made.add_argument("pane", nargs="?", choices=tuple(PANES), help="default: all")
+    add_source(made)
+    add_review(made)
+    return made
+
+
+def main(arguments: Sequence[str]) -> Exit:
+    args = parser().parse_args(arguments)
+    ref = parse_ref(args.pull_request, args.repo, args.host)
+    review = Reviewer(open_source(args)).review(ref, review_request(args))
+    width = page_width()
+    if args.pane is None:
+        put(whole(review, width))
+    else:
+        put(header(review, width))
+        put([""])
+        put(PANES[args.pane](review, width))
+    return Exit.DONE
