@@ -27,7 +27,9 @@ Cannot know: whether a documented exception is genuine, and images that only a l
 # An engine served through another layer: the layer's framework name holds the engine's.
 _ENGINES = ("vllm", "sglang")
 _DOCKER_HUB = re.compile(r"(?:docker\.io|registry-1\.docker\.io|index\.docker\.io|registry\.hub\.docker\.com)/")
-_EXCEPTION = re.compile(r"\b(new hardware|new model|architecture|not (?:fundamentally )?support|exception|image)\b", re.I)
+_EXCEPTION = re.compile(
+    r"\b(new hardware|new model|architecture|not (?:fundamentally )?support|exception|image)\b", re.I
+)
 
 
 class Image(msgspec.Struct, frozen=True):
@@ -90,7 +92,9 @@ def _judge_image(evidence: Evidence, rules: ImageRules, entry: Entry, reference:
         status, message = Status.PASS, f"{where} is of hub.docker.com/u/{organisation}."
     elif entry.framework not in rules.registries:
         status = Status.JUDGEMENT
-        message = f"{where} is not of hub.docker.com/u/{organisation}; the rule names vllm and sglang, not {entry.framework}."
+        message = (
+            f"{where} is not of hub.docker.com/u/{organisation}; the rule names vllm and sglang, not {entry.framework}."
+        )
     elif hardware not in rules.established:
         status = Status.JUDGEMENT
         message = f"{where} is not of hub.docker.com/u/{organisation}, and {hardware or entry.runner} is not listed as established hardware."
@@ -99,7 +103,9 @@ def _judge_image(evidence: Evidence, rules: ImageRules, entry: Entry, reference:
         message = f"{where} is not of hub.docker.com/u/{organisation}; the detail section speaks of it: is the exception genuine?"
     else:
         status = Status.FAIL
-        message = f"{where} is not of hub.docker.com/u/{organisation}, and no exception is documented in the detail section."
+        message = (
+            f"{where} is not of hub.docker.com/u/{organisation}, and no exception is documented in the detail section."
+        )
     return Finding(
         status=status,
         message=message,

@@ -54,9 +54,14 @@ def _judge(evidence: Evidence, owners: Owners, rule: OwnerRule | None, paths: li
         message = f"{what}: only {named} owns it; whether @{signer} belongs to it cannot be read from here."
     elif any(owner.kind != "user" for owner in rule.owners):
         status = Status.UNVERIFIED
-        message = f"{what}: @{signer} is not named; whether a team or address on the line stands for @{signer} is not known."
+        message = (
+            f"{what}: @{signer} is not named; whether a team or address on the line stands for @{signer} is not known."
+        )
     else:
-        status, message = Status.FAIL, f"{what}: @{signer} is no owner; {named} {'is' if len(rule.owners) == 1 else 'are'}."
+        status, message = (
+            Status.FAIL,
+            f"{what}: @{signer} is no owner; {named} {'is' if len(rule.owners) == 1 else 'are'}.",
+        )
     return Finding(
         status=status,
         message=message,

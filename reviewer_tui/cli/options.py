@@ -107,7 +107,9 @@ def _read_limited(path: Path) -> bytes:
 def open_source(args: argparse.Namespace) -> Source:
     """The source that the options name."""
     if not _REPOSITORY.match(args.repo):
-        raise UsageError(f"“{args.repo}” names no repository.", f"Write --repo as owner/name, e.g. {DEFAULT_REPOSITORY}.")
+        raise UsageError(
+            f"“{args.repo}” names no repository.", f"Write --repo as owner/name, e.g. {DEFAULT_REPOSITORY}."
+        )
     if args.clone:
         from reviewer_tui.sources.clone import CloneSource
 
