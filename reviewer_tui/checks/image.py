@@ -81,40 +81,41 @@ def _upstream_images(evidence: Evidence, rules: ImageRules, changed: Iterable[Ke
 
 
 def _judge_image(evidence: Evidence, rules: ImageRules, entry: Entry, reference: str, field: str) -> Finding:
-    engine = next((engine for engine in _ENGINES if engine in entry.framework), None)
-    organisation = rules.registries.get(entry.framework) or (rules.registries.get(engine) if engine else None)
-    image, hardware = parse_image(reference), sku(entry.runner)
-    upstream = not image.registry and image.organisation == organisation
-    where = f"{entry.key}: {field} {reference or '(none)'}"
-    if organisation is None:
-        status, message = Status.NOT_APPLICABLE, f"{where}: framework {entry.framework} has no upstream image rule."
-    elif upstream:
-        status, message = Status.PASS, f"{where} is of hub.docker.com/u/{organisation}."
-    elif entry.framework not in rules.registries:
-        status = Status.JUDGEMENT
-        message = (
-            f"{where} is not of hub.docker.com/u/{organisation}; the rule names vllm and sglang, not {entry.framework}."
-        )
-    elif hardware not in rules.established:
-        status = Status.JUDGEMENT
-        message = f"{where} is not of hub.docker.com/u/{organisation}, and {hardware or entry.runner} is not listed as established hardware."
-    elif _documents_exception(evidence, entry, image):
-        status = Status.JUDGEMENT
-        message = f"{where} is not of hub.docker.com/u/{organisation}; the detail section speaks of it: is the exception genuine?"
-    else:
-        status = Status.FAIL
-        message = (
-            f"{where} is not of hub.docker.com/u/{organisation}, and no exception is documented in the detail section."
-        )
+    organisation = _organisation(entry.framework, rules)
+    status, why = _image_status(evidence, rules, entry, parse_image(reference), organisation)
     return Finding(
         status=status,
-        message=message,
+        message=f"{entry.key}: {field} {reference or '(none)'} {why}",
         path=entry.path,
         line=_line(entry, "image"),
         commit=evidence.snapshot.head,
         expected=f"{organisation}/…" if organisation else None,
         actual=reference,
     )
+
+
+def _organisation(framework: str, rules: ImageRules) -> str | None:
+    """The upstream organisation of the framework, or of the engine that it serves."""
+    engine = next((engine for engine in _ENGINES if engine in framework), "")
+    return rules.registries.get(framework) or rules.registries.get(engine)
+
+
+def _image_status(
+    evidence: Evidence, rules: ImageRules, entry: Entry, image: Image, organisation: str | None
+) -> tuple[Status, str]:
+    """How one image stands, and the end of the sentence that says so."""
+    if organisation is None:
+        return Status.NOT_APPLICABLE, f"serves {entry.framework}, for which no upstream registry is named."
+    if not image.registry and image.organisation == organisation:
+        return Status.PASS, f"is of hub.docker.com/u/{organisation}."
+    foreign, hardware = f"is not of hub.docker.com/u/{organisation}", sku(entry.runner) or entry.runner
+    if entry.framework not in rules.registries:
+        return Status.JUDGEMENT, f"{foreign}; by its letter the rule does not bind framework {entry.framework}."
+    if hardware not in rules.established:
+        return Status.JUDGEMENT, f"{foreign}, and {hardware} is not listed as established hardware."
+    if _documents_exception(evidence, entry, image):
+        return Status.JUDGEMENT, f"{foreign}; the detail section speaks of it: is the exception genuine?"
+    return Status.FAIL, f"{foreign}, and no exception is documented in the detail section."
 
 
 def _documents_exception(evidence: Evidence, entry: Entry, image: Image) -> bool:
@@ -162,44 +163,49 @@ def _engine_first(evidence: Evidence, rules: ImageRules, changed: Iterable[KeyCh
 def _judge_order(
     evidence: Evidence, rules: ImageRules, entry: Entry, landed: list[Entry], at_head: list[Entry]
 ) -> Finding:
-    hardware = sku(entry.runner)
-    place = f"{entry.model_prefix} on {hardware}"
-
-    def engines(entries: list[Entry]) -> Iterator[Entry]:
-        return (
-            other
-            for other in entries
-            if other.key != entry.key
-            and other.model_prefix == entry.model_prefix
-            and sku(other.runner) == hardware
-            and _is_engine(other.framework, rules)
-        )
-
-    if before := next(engines(landed), None):
-        status, message = Status.PASS, f"{entry.key}: {before.key} ({before.framework}) serves {place} already."
-    elif beside := next(engines(at_head), None):
-        status = Status.JUDGEMENT
-        message = f"{entry.key}: the open-source entry of {place} ({beside.key}) is only added by this pull request."
-    elif any(engine in entry.framework for engine in _ENGINES):
-        status = Status.JUDGEMENT
-        message = f"{entry.key}: no vLLM or SGLang entry of {place} came before, but {entry.framework} itself runs one of them."
-    elif evidence.sign_off and entry.key in evidence.sign_off.detail:
-        status = Status.JUDGEMENT
-        message = f"{entry.key}: no open-source entry of {place} exists; the detail section speaks of it: is the exception genuine?"
-    elif hardware not in rules.established:
-        status = Status.JUDGEMENT
-        message = f"{entry.key}: no open-source entry of {place} exists, and {hardware} is not listed as established hardware."
-    else:
-        status = Status.FAIL
-        message = f"{entry.key}: no vLLM or SGLang entry of {place} exists before this {entry.framework} entry."
+    place = f"{entry.model_prefix} on {sku(entry.runner)}"
+    status, why = _order_status(
+        evidence, rules, entry, place, _engine_for(entry, landed, rules), _engine_for(entry, at_head, rules)
+    )
     return Finding(
         status=status,
-        message=message,
+        message=f"{entry.key}: {why}",
         path=entry.path,
         line=_line(entry, "framework"),
         commit=evidence.snapshot.head,
         expected=f"an open-source engine's entry of {place}",
         actual=entry.framework,
+    )
+
+
+def _order_status(
+    evidence: Evidence, rules: ImageRules, entry: Entry, place: str, before: Entry | None, beside: Entry | None
+) -> tuple[Status, str]:
+    if before:
+        return Status.PASS, f"{before.key} ({before.framework}) serves {place} already."
+    if beside:
+        return Status.JUDGEMENT, f"the open-source entry of {place}, {beside.key}, is only added by this pull request."
+    if any(engine in entry.framework for engine in _ENGINES):
+        return Status.JUDGEMENT, f"no vLLM or SGLang entry of {place} came before; {entry.framework} itself runs one."
+    if evidence.sign_off and entry.key in evidence.sign_off.detail:
+        return Status.JUDGEMENT, f"no open-source entry of {place}; the detail section speaks of it: is it genuine?"
+    if sku(entry.runner) not in rules.established:
+        return Status.JUDGEMENT, f"no open-source entry of {place}, and the hardware is not listed as established."
+    return Status.FAIL, f"no vLLM or SGLang entry of {place} exists before this {entry.framework} entry."
+
+
+def _engine_for(entry: Entry, entries: Iterable[Entry], rules: ImageRules) -> Entry | None:
+    """The first other entry of an open-source engine for the same model prefix and hardware."""
+    return next(
+        (
+            other
+            for other in entries
+            if other.key != entry.key
+            and other.model_prefix == entry.model_prefix
+            and sku(other.runner) == sku(entry.runner)
+            and _is_engine(other.framework, rules)
+        ),
+        None,
     )
 
 

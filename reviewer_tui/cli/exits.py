@@ -8,7 +8,7 @@ from reviewer_tui.model.finding import Verdict
 
 
 class Exit(IntEnum):
-    """0 PASS or WARN, or done · 1 REJECTED, or lint found faults · 2 usage · 3 UNDECIDED · 4 no data · 130 interrupted."""
+    """0 PASS or WARN, or done · 1 REJECTED, or lint faults · 2 usage · 3 UNDECIDED · 4 no data · 130 interrupted."""
 
     DONE = 0
     REJECTED = 1

@@ -189,10 +189,8 @@ def results(review: Review, width: int) -> Iterator[str]:
         (
             result.parallelism,
             f"c{result.conc}",
-            f"{result.throughput_per_gpu:.1f} tok/s/GPU{_delta(result.throughput_per_gpu, result.published_throughput_per_gpu)}",
-            ""
-            if result.interactivity is None
-            else f"{result.interactivity:.2f} tok/s/user{_delta(result.interactivity, result.published_interactivity)}",
+            _measured(result.throughput_per_gpu, "tok/s/GPU", result.published_throughput_per_gpu),
+            _measured(result.interactivity, "tok/s/user", result.published_interactivity),
             f"run {result.run_id}",
         )
         for result in part.value or ()
@@ -200,8 +198,12 @@ def results(review: Review, width: int) -> Iterator[str]:
     yield from table(rows, indent="")
 
 
-def _delta(measured: float, published: float | None) -> str:
-    return f" ({(measured / published - 1) * 100:+.2f} %)" if published else ""
+def _measured(value: float | None, unit: str, published: float | None) -> str:
+    """A value with its distance from the published one."""
+    if value is None:
+        return ""
+    delta = f" ({(value / published - 1) * 100:+.2f} %)" if published else ""
+    return f"{value:.2f} {unit}{delta}"
 
 
 def recipes(review: Review, width: int) -> Iterator[str]:

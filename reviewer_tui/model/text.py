@@ -14,7 +14,7 @@ _UNSAFE = re.compile(
 
 
 def visible(text: str) -> str:
-    """The text with every control character, override and invisible mark shown as `<U+202E>`; tabs and line feeds stay."""
+    """The text with every control character, override and invisible mark as `<U+202E>`; tabs and line feeds stay."""
     return _UNSAFE.sub(lambda found: f"<U+{ord(found[0]):04X}>", text)
 
 
