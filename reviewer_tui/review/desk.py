@@ -31,9 +31,9 @@ class ComposedSignOff(msgspec.Struct, frozen=True, kw_only=True):
     """A sign-off as it would be posted, and what is wrong with it.
 
     `text` is the whole comment; `detail` the detail section in it (the hand-edited one, or the draft), without its
-    heading; `unfinished` holds one sentence for each thing the reviewer has still to decide; `lint` the faults (`fail`)
-    and remarks of the text, `line` counted in `text`; `drafts` the sentences that the program offers for an item's note,
-    by item label.
+    heading; `unfinished` holds one sentence for each thing the reviewer has still to decide; `lint` the faults
+    (`fail`) and remarks of the text, `line` counted in `text`; `drafts` the sentences that the program offers for an
+    item's note, by item label.
     """
 
     text: str
