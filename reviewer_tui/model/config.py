@@ -26,6 +26,14 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     fields: dict[str, Any]
     lines: dict[str, int] = {}
 
+    def line_of(self, field: str) -> int:
+        """The line of a dotted path, or of the nearest thing around it; the entry's line where nothing is known."""
+        while field:
+            if field in self.lines:
+                return self.lines[field]
+            field = field.rpartition(".")[0]
+        return self.line
+
     def text(self, field: str) -> str:
         """A text field; empty where it is absent or no text."""
         value = self.fields.get(field)
@@ -112,8 +120,12 @@ class KeyChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConfigChanges(msgspec.Struct, frozen=True, kw_only=True):
-    """All key changes between two revisions, and the faults met on the way (each side named)."""
+    """All key changes between two revisions, and the faults met on the way (each side named).
+
+    `reworded` are the keys whose text changed without any change in what runs.
+    """
 
     keys: tuple[KeyChange, ...] = ()
+    reworded: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     base_problems: tuple[Problem, ...] = ()

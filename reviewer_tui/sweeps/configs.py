@@ -1,0 +1,85 @@
+"""The configs of one revision: master configs, runners and the generator's rules, found by the revision's layout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from reviewer_tui.model.config import Entry
+from reviewer_tui.model.finding import Problem
+from reviewer_tui.model.tree import Tree
+from reviewer_tui.policy.layout import Layout, discover_layout
+from reviewer_tui.sweeps.evals import EvalMode
+from reviewer_tui.sweeps.expand import Expansion, expand_entries, matching_keys
+from reviewer_tui.sweeps.master import MasterConfig, duplicates, parse_master
+from reviewer_tui.sweeps.rows import SCENARIOS
+from reviewer_tui.sweeps.rules import GeneratorRules, read_rules
+from reviewer_tui.sweeps.runners import NO_RUNNERS, Runners, parse_runners
+
+
+class Configs:
+    """What can be swept at one revision. Everything is read at once, entries are parsed when asked for."""
+
+    def __init__(self, tree: Tree, layout: Layout | None = None) -> None:
+        self.tree = tree
+        self.layout = layout or discover_layout(tree)
+        # The repository's documentation gives the generator the NVIDIA file first; rows come in that order.
+        paths = sorted(self.layout.master_configs, reverse=True)
+        self.masters: tuple[MasterConfig, ...] = tuple(parse_master(tree.read(path) or b"", path) for path in paths)
+        runners = self.layout.runners
+        self.runners: Runners = parse_runners(tree.read(runners) or b"", runners) if runners else NO_RUNNERS
+        self.rules: GeneratorRules = read_rules(tree, self.layout.generator)
+        self._home: dict[str, MasterConfig] = {}
+        for master in self.masters:
+            for key in master.keys:
+                self._home.setdefault(key, master)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """All config keys; one that stands in two files counts where it stands first."""
+        return tuple(self._home)
+
+    def master(self, key: str) -> MasterConfig | None:
+        """The file a key stands in."""
+        return self._home.get(key)
+
+    def entry(self, key: str) -> Entry | None:
+        """One entry; None where there is none or it cannot be read."""
+        master = self._home.get(key)
+        return None if master is None else master.entry(key)
+
+    def entries(self, keys: Iterable[str] | None = None) -> dict[str, Entry]:
+        """The readable ones of these entries (None: all), in the order given."""
+        wanted = self.keys if keys is None else keys
+        return {key: entry for key in wanted if (entry := self.entry(key)) is not None}
+
+    def expand(
+        self,
+        patterns: Iterable[str] = ("*",),
+        evals: EvalMode = "default",
+        scenarios: Sequence[str] = SCENARIOS,
+    ) -> Expansion:
+        """The rows of these keys (names, or patterns with `*` and `?`) in one invocation.
+
+        A name or pattern without a key is a problem with the rule `no-such-key`.
+        """
+        keys, missing = matching_keys(patterns, self.keys)
+        expansion = expand_entries(self.entries(keys).values(), self.runners, self.rules, evals, scenarios)
+        where = self.layout.configs or "the configs"
+        unknown = tuple(
+            Problem(path=where, message=f"No config key matches {pattern!r}.", rule="no-such-key")
+            for pattern in missing
+        )
+        return Expansion(rows=expansion.rows, problems=(*unknown, *expansion.problems))
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The faults of the files met so far: as YAML, of keys that stand in two files, and of the runners file."""
+        found = [problem for master in self.masters for problem in master.problems]
+        return (*found, *duplicates(self.masters), *self.runners.problems)
+
+
+def expand(
+    configs: Configs, keys: Iterable[str], evals: EvalMode = "default", scenarios: Sequence[str] = SCENARIOS
+) -> Expansion:
+    """The rows of these keys; see `Configs.expand`."""
+    return configs.expand(keys, evals, scenarios)
