@@ -86,3 +86,13 @@ class Comment(msgspec.Struct, frozen=True, kw_only=True):
     is_bot: bool = False
     commit: str | None = None
     review_state: str | None = None
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that happened to the pull request. `kind` is GitHub's word (`labeled`, `unlabeled`,
+    `head_ref_force_pushed`, `ready_for_review`, …); the time is ISO 8601, UTC."""
+
+    kind: str
+    actor: str
+    created_at: str
+    label: str | None = None

@@ -34,7 +34,10 @@ class Artifact(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """A workflow run of one commit, with the jobs of all its attempts that are known."""
+    """A workflow run of one commit, with the jobs of all its attempts that are known.
+
+    `artifacts` are all there are only where `artifacts_complete` says so; `jobs` likewise with `jobs_complete`.
+    """
 
     id: int
     attempt: int
@@ -48,3 +51,5 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     url: str = ""
     jobs: tuple[CheckRun, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
+    jobs_complete: bool = True
+    artifacts_complete: bool = False

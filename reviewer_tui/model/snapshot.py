@@ -6,8 +6,8 @@ from typing import Literal
 
 import msgspec
 
-from reviewer_tui.model.part import Part
-from reviewer_tui.model.pull_request import ChangedFile, Comment, Commit, PullRequestInfo, PullRequestRef
+from reviewer_tui.model.part import Part, unavailable
+from reviewer_tui.model.pull_request import ChangedFile, Comment, Commit, Event, PullRequestInfo, PullRequestRef
 from reviewer_tui.model.recipe import UpstreamPullRequest
 from reviewer_tui.model.result import BenchmarkResult, EvalScore
 from reviewer_tui.model.run import Run
@@ -19,7 +19,8 @@ SourceName = Literal["clone", "github", "cache", "bundle", "sample"]
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """The facts of a pull request. `taken_at` is ISO 8601, UTC; SHAs are full.
 
-    `default_branch` is the tip that would be merged into; `merge_base` is the base of the difference.
+    `default_branch` is the tip that would be merged into; `merge_base` is the base of the difference. `viewer` is the
+    login whose token read it (empty without one): GitHub computes an author's association for that reader.
     """
 
     ref: PullRequestRef
@@ -36,6 +37,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     evals: Part[tuple[EvalScore, ...]]
     results: Part[tuple[BenchmarkResult, ...]]
     upstream: Part[tuple[UpstreamPullRequest, ...]]
+    events: Part[tuple[Event, ...]] = unavailable("The history of labels was not read.")
+    viewer: str = ""
 
 
 class Trees(msgspec.Struct, frozen=True, kw_only=True):
