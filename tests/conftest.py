@@ -1,4 +1,4 @@
-"""Where real data lies, for the tests that read it. Shared builders (`gitrepo`) are modules of this folder."""
+"""Where real data lies, for the tests that read it. Shared builders (`tests.gitrepo`) are modules of this folder."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class GitRepo:
         author: str = "Ada <ada@example.org>",
         time: int | None = None,
     ) -> str:
-        """Write a commit of a tree object. Each is a minute younger than the one before unless `time` says otherwise."""
+        """Write a commit of a tree object. Each is a minute younger than the last unless `time` says otherwise."""
         self._time += 60
         when = f"{self._time if time is None else time} +0200"
         lines = [
