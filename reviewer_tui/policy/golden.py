@@ -19,7 +19,7 @@ from reviewer_tui.policy.layout import Layout
 from reviewer_tui.policy.yaml_leaves import Leaf, LeafError, leaves
 
 MODES = ("thinking_on", "thinking_off")
-MAX_FILES = 200
+MAX_FILES = 64
 
 # Native heads go by several names; a multi-token head is one method to the curves.
 _NATIVE = re.compile(r"^(?:mtp|eagle|nextn|.*_mtp)$")

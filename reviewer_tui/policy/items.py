@@ -43,6 +43,9 @@ class ChecklistMap(msgspec.Struct, frozen=True):
     checks: tuple[CheckFacts, ...]
 
 
+# More of an item than any template ever had; what follows does not name it.
+MAX_TEXT = 3_000
+
 _PACKAGE = Path(__file__).resolve().parent.parent
 # A wheel carries the data inside the package, a source checkout beside it.
 _DATA_FOLDERS = (_PACKAGE / "checklists", _PACKAGE.parent / "checklists")
@@ -90,14 +93,14 @@ def plain_text(markdown: str) -> str:
 
 def name_of(item_text: str) -> str | None:
     """The stable name of an item by its English wording; None where this program does not know it."""
-    text = plain_text(item_text)
+    text = plain_text(item_text[:MAX_TEXT])
     return next((name for name, pattern in _patterns("en") if pattern.search(text)), None)
 
 
 def names_in_chinese(item_text: str) -> tuple[str, ...]:
     """The stable names of the items that a Chinese explanation speaks about; one paragraph may cover an item and its
     sub-item."""
-    text = plain_text(item_text)
+    text = plain_text(item_text[:MAX_TEXT])
     return tuple(name for name, pattern in _patterns("zh") if pattern.search(text))
 
 

@@ -10,10 +10,9 @@ import msgspec
 
 BlockKind = Literal["heading", "paragraph", "item", "table", "fence"]
 
-_HEADING = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_HEADING = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]|$)")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)、])[ \t]+(?=\S)")
-_SEPARATOR = re.compile(r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 _LINK = re.compile(r"\[([^\[\]]{0,2000})\]\([^()\s]{0,2000}\)")
 
 
@@ -56,24 +55,35 @@ def _blocks(lines: list[str]) -> Iterator[Block]:
         line = lines[at]
         if not line.strip():
             at += 1
-        elif heading := _HEADING.match(line):
-            yield Block(kind="heading", line=at + 1, text=(heading[2] or "").strip(), level=len(heading[1]))
+        elif heading := heading_of(line):
+            yield Block(kind="heading", line=at + 1, text=heading[1], level=heading[0])
             at += 1
         elif fence := _FENCE.match(line):
             end = _fence_end(lines, at, fence[1])
             yield Block(kind="fence", line=at + 1, text="\n".join(lines[at + 1 : end]))
             at = end + 1
-        elif "|" in line and at + 1 < len(lines) and "|" in lines[at + 1] and _SEPARATOR.match(lines[at + 1]):
+        elif "|" in line and at + 1 < len(lines) and _is_separator(lines[at + 1]):
             end = _table_end(lines, at + 2)
             rows = [Row(_cells(line), at + 1)] + [Row(_cells(lines[n]), n + 1) for n in range(at + 2, end)]
             yield Block(kind="table", line=at + 1, rows=tuple(rows))
             at = end
         else:
             end = _paragraph_end(lines, at + 1)
-            kind: BlockKind = "item" if _ITEM.match(line) else "paragraph"
-            joined = " ".join(part.strip() for part in [_ITEM.sub("", line, count=1), *lines[at + 1 : end]])
-            yield Block(kind=kind, line=at + 1, text=joined)
+            item = _ITEM.match(line)
+            parts = [line[item.end() :] if item else line, *lines[at + 1 : end]]
+            text = " ".join(part.strip() for part in parts)
+            yield Block(kind="item" if item else "paragraph", line=at + 1, text=text)
             at = end
+
+
+def heading_of(line: str) -> tuple[int, str] | None:
+    """Level and title of a heading line."""
+    mark = _HEADING.match(line)
+    return (len(mark[1]), line[mark.end() :].strip().rstrip("#").rstrip()) if mark else None
+
+
+def _is_separator(line: str) -> bool:
+    return "|" in line and "-" in line and not line.strip("|-: \t")
 
 
 def _fence_end(lines: list[str], start: int, mark: str) -> int:

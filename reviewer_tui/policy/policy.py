@@ -6,24 +6,18 @@ import msgspec
 
 from reviewer_tui.model.checklist import ChecklistTemplate
 from reviewer_tui.model.finding import Problem
-from reviewer_tui.model.part import Part, unavailable
+from reviewer_tui.model.part import Part
 from reviewer_tui.model.tree import Tree
+from reviewer_tui.policy.checklist import read_template, read_translation
 from reviewer_tui.policy.deprecations import Deprecations
-from reviewer_tui.policy.eval_bars import EvalBars
-from reviewer_tui.policy.golden import GoldenCurves
-from reviewer_tui.policy.layout import Layout, discover_layout
-from reviewer_tui.policy.owners import Owners
+from reviewer_tui.policy.eval_bars import EvalBars, read_eval_bars
+from reviewer_tui.policy.golden import GoldenCurves, read_golden
+from reviewer_tui.policy.layout import Layout, discover_layout, layout_problems
+from reviewer_tui.policy.models_file import read_deprecations
+from reviewer_tui.policy.owners import Owners, read_owners
+from reviewer_tui.policy.verifier import PolicyCheck, read_checks
 
-
-class PolicyCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """One check of the verifier: its fixed name, the number at this revision (None where no verifier was read), its
-    title and its text as the verifier words them, and the heading's line in the verifier's file."""
-
-    name: str
-    number: int | None
-    title: str
-    text: str = ""
-    line: int | None = None
+__all__ = ["Policy", "PolicyCheck", "load_policy"]
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,14 +45,31 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 def load_policy(tree: Tree) -> Policy:
     """The policy of a revision. Never fails: what cannot be read is an unavailable part and a problem."""
     layout = discover_layout(tree)
+    template, template_problems = read_template(tree, layout)
+    translation, translation_problems = read_translation(tree, layout, template.value)
+    checks, check_problems = read_checks(tree, layout)
+    owners, owner_problems = read_owners(tree, layout)
+    deprecations, deprecation_problems = read_deprecations(tree, layout)
+    eval_bars, bar_problems = read_eval_bars(tree, layout)
+    golden, golden_problems = read_golden(tree, layout)
     return Policy(
         revision=tree.revision,
         layout=layout,
-        template=unavailable("The checklist was not read."),
-        translation=unavailable("The Chinese checklist was not read."),
-        checks=(),
-        owners=unavailable("CODEOWNERS was not read."),
-        deprecations=unavailable("The models file was not read."),
-        eval_bars=unavailable("The eval bars were not read."),
-        golden=unavailable("The golden curves were not read."),
+        template=template,
+        translation=translation,
+        checks=checks,
+        owners=owners,
+        deprecations=deprecations,
+        eval_bars=eval_bars,
+        golden=golden,
+        problems=(
+            *layout_problems(layout),
+            *template_problems,
+            *translation_problems,
+            *check_problems,
+            *owner_problems,
+            *deprecation_problems,
+            *bar_problems,
+            *golden_problems,
+        ),
     )

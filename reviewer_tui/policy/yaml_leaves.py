@@ -17,7 +17,7 @@ try:
 except ImportError:  # PyYAML without libyaml
     from yaml import SafeLoader as EventLoader  # type: ignore[assignment]
 
-MAX_BYTES = 1 << 20
+MAX_BYTES = 1 << 16
 MAX_DEPTH = 16
 MAX_LEAVES = 20_000
 
