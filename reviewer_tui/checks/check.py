@@ -19,7 +19,8 @@ Pane = Literal["checklist", "diff", "runs", "evals", "recipes", "conversation"]
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a check may look at: facts, rules, and the day of the review (`YYYY-MM-DD`, UTC).
 
-    `sign_off` is the text under judgement where there is one; `signer` is a login without `@`, or empty.
+    `sign_off_text` is the text under judgement where there is one, and `sign_off` the same taken apart; `signer` is a
+    login without `@`, or empty.
     """
 
     snapshot: Snapshot
@@ -29,6 +30,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     review_date: str
     signer: str = ""
     sign_off: SignOff | None = None
+    sign_off_text: str | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

@@ -223,7 +223,7 @@ def _entries(evidence: Evidence, *, default_branch: bool) -> list[Entry]:
     tree = evidence.trees.default_branch if default_branch else evidence.trees.head
     found: list[Entry] = []
     for path in discover_layout(tree).master_configs:
-        found += parse_master(tree.read(path) or b"", path).entries()
+        found += parse_master(tree.read(path) or b"", path).entries().values()
     return found
 
 

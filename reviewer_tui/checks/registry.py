@@ -41,18 +41,23 @@ def _result(policy_check: PolicyCheck, evidence: Evidence) -> CheckResult:
         summary=decided.summary,
         findings=decided.findings,
         pre_existing=decided.pre_existing,
-        text="" if check else policy_check.text,
+        text=policy_check.text if _is_unknown(policy_check) else "",
     )
 
 
 def _undecided(policy_check: PolicyCheck) -> Outcome:
     """A check without a module here: one of an unknown policy is the reviewer's, a known one is not derived yet."""
-    if policy_check.name.startswith("check-"):
+    if _is_unknown(policy_check):
         message = "This program does not know this check: read the policy's own text and judge."
         finding = Finding(status=Status.JUDGEMENT, message=message, line=policy_check.line)
         return Outcome(status=Status.JUDGEMENT, summary="unknown to this program", findings=(finding,))
     finding = Finding(status=Status.UNVERIFIED, message=f"This check is {NOT_DERIVED}.")
     return Outcome(status=Status.UNVERIFIED, summary=NOT_DERIVED, findings=(finding,))
+
+
+def _is_unknown(policy_check: PolicyCheck) -> bool:
+    """Whether the policy has a check that this program has never heard of."""
+    return policy_check.name.startswith("check-")
 
 
 def _decide(check: Check, evidence: Evidence) -> Outcome:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
 
 from reviewer_tui.checks.check import Evidence
 from reviewer_tui.model.config import Entry, KeyChange
@@ -22,26 +26,39 @@ def sku(runner: str) -> str:
     return found[0] if found else ""
 
 
-def scenario_names(entry: Entry) -> tuple[str, ...]:
-    """The scenarios of an entry as the models file names them: `8k1k`, `1k1k`, `1k8k`, `agentic`, or another length as
-    `<isl>/<osl>`."""
+class Arm(msgspec.Struct, frozen=True, kw_only=True):
+    """One search-space row of an entry: `lengths` is input and output length in tokens, None for an agentic scenario;
+    `method` is the speculative method as the config names it, empty without speculation."""
+
+    lengths: tuple[int, int] | None
+    method: str
+    line: int
+    row: dict[str, Any]
+
+
+def arms(entry: Entry) -> Iterator[Arm]:
+    """Every search-space row of an entry that can be read, in the file's order."""
     scenarios = entry.fields.get("scenarios")
-    if not isinstance(scenarios, dict):
-        return ()
-    names: dict[str, None] = {}
-    for item in scenarios.get("fixed-seq-len") or ():
-        if isinstance(item, dict):
-            names[length_name(item.get("isl"), item.get("osl"))] = None
-    if scenarios.get("agentic-coding"):
-        names["agentic"] = None
-    return tuple(names)
+    for name, items in scenarios.items() if isinstance(scenarios, dict) else ():
+        for index, item in enumerate(items if isinstance(items, list) else ()):
+            if isinstance(item, dict):
+                yield from _arms_of(entry, item, f"scenarios.{name}.{index}", agentic=name != "fixed-seq-len")
 
 
-def length_name(isl: object, osl: object) -> str:
-    """`8k1k` for 8192/1024, and so on; another pair as `<isl>/<osl>`."""
-    if isinstance(isl, int) and isinstance(osl, int) and isl % 1024 == 0 and osl % 1024 == 0:
-        return f"{isl // 1024}k{osl // 1024}k"
-    return f"{isl}/{osl}"
+def _arms_of(entry: Entry, item: dict[str, Any], place: str, *, agentic: bool) -> Iterator[Arm]:
+    isl, osl = item.get("isl"), item.get("osl")
+    if not agentic and not (isinstance(isl, int) and isinstance(osl, int)):
+        return
+    rows = item.get("search-space")
+    for index, row in enumerate(rows if isinstance(rows, list) else ()):
+        if isinstance(row, dict):
+            method = row.get("spec-decoding")
+            yield Arm(
+                lengths=None if agentic else (isl, osl),  # type: ignore[arg-type]
+                method="" if method in (None, "none") else str(method),
+                line=entry.line_of(f"{place}.search-space.{index}"),
+                row=row,
+            )
 
 
 def entry_changed(change: KeyChange) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import sys
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "signoff": ("signoff", "compose the sign-off comment"),
     "lint": ("lint", "judge an existing sign-off text"),
     "expand": ("expand", "the points of config keys at a revision"),
+    "explain": ("explain", "what a check decides, from which files, by which rule"),
     "completion": ("completion", "print a shell completion script"),
 }
 DEFAULT_COMMAND = ("workstation", "the workstation on a pull request")
@@ -27,6 +29,10 @@ USAGE = "usage: reviewer-tui [PR] [options]\n       reviewer-tui COMMAND …"
 
 class Command(Protocol):
     """What a command's module offers."""
+
+    def parser(self) -> argparse.ArgumentParser:
+        """The parser of the command's arguments."""
+        ...
 
     def main(self, arguments: Sequence[str]) -> Exit:
         """Parse the command's own arguments and run it."""

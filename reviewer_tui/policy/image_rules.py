@@ -7,12 +7,16 @@ import re
 import msgspec
 
 # “for entries with `framework: vllm`, the image must come from … https://hub.docker.com/u/vllm”
-_FRAMEWORK_REGISTRY = re.compile(r"`framework: ?([\w.-]+)`(?:(?!`framework: ?).){0,300}?hub\.docker\.com/u/([\w-]+)", re.S)
+_FRAMEWORK_REGISTRY = re.compile(
+    r"`framework: ?([\w.-]+)`(?:(?!`framework: ?).){0,300}?hub\.docker\.com/u/([\w-]+)", re.S
+)
 # “Established (NOT "new hardware") SKUs: NVIDIA H100, H200, …, and AMD MI355X.”
 _ESTABLISHED = re.compile(r"Established[^:\n]{0,80}SKUs?:\s*(.{0,400}?)\.\s", re.S)
 _SKU = re.compile(r"\b(?=[A-Z]*\d)[A-Z]+\d+[A-Z0-9]*\b")
 # “Open-source engine entries are every … : `framework:` of `vllm`, `dynamo-vllm`, … or `dynamo-sglang`.”
-_OPEN_SOURCE = re.compile(r"Open-source engine entries.{0,200}?`framework:` of ((?:`[\w.-]+`[\s,]*(?:or|and)?\s*)+)", re.S)
+_OPEN_SOURCE = re.compile(
+    r"Open-source engine entries.{0,200}?`framework:` of ((?:`[\w.-]+`[\s,]*(?:or|and)?\s*)+)", re.S
+)
 _CODE = re.compile(r"`([\w.-]+)`")
 
 

@@ -59,6 +59,7 @@ def review_of(loaded: Loaded, request: ReviewRequest, policy: Policy) -> Review:
         review_date=request.review_date,
         signer=request.signer or _signer(sign_off),
         sign_off=sign_off,
+        sign_off_text=request.sign_off,
     )
     return Review(
         snapshot=loaded.snapshot,
