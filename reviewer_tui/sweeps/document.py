@@ -215,10 +215,11 @@ class _Composer:
         import yaml
 
         if isinstance(event, yaml.AliasEvent):
-            target = self._anchors.get(event.anchor)
+            name = str(event.anchor)
+            target = self._anchors.get(name)
             if target is None or target.open:
                 what = "is not defined" if target is None else "stands inside of what it names"
-                raise _UnreadableError("alias", f"The alias *{event.anchor[:80]} {what}.", event.start_mark)
+                raise _UnreadableError("alias", f"The alias *{name[:80]} {what}.", event.start_mark)
             return target.value, target.weight
         value = self._scalar(event)
         if event.anchor is not None:
@@ -240,8 +241,8 @@ class _Composer:
         tag: str = event.tag or ""
         if untagged:
             resolvers = yaml.SafeLoader.yaml_implicit_resolvers
-            candidates = [*resolvers.get(text[:1], ()), *resolvers.get(None, ())] if event.implicit[0] else ()
-            tag = next((name for name, pattern in candidates if pattern.match(text)), _STRING_TAG)
+            candidates = resolvers.get(text[:1], ()) if event.implicit[0] else ()
+            tag = next((str(name) for name, pattern in candidates if pattern.match(text)), _STRING_TAG)
         if tag == _MERGE_TAG:
             value: Any = _Merge
         else:

@@ -98,12 +98,12 @@ def _arms(
         pairs.extend(zip(left, rest, strict=True))
     else:
         pairs.extend([(None, place) for place in rest] + [(place, None) for place in left])
-    for before_place, place in sorted(pairs, key=lambda pair: (pair[1] is None, pair[1] or 0, pair[0] or 0)):
+    for old_place, new_place in sorted(pairs, key=lambda pair: (pair[1] is None, pair[1] or 0, pair[0] or 0)):
         yield from _value(
-            None if before_place is None else old[before_place],
-            None if place is None else new[place],
-            None if before_place is None else f"{old_path}{before_place}",
-            None if place is None else f"{new_path}{place}",
+            None if old_place is None else old[old_place],
+            None if new_place is None else new[new_place],
+            None if old_place is None else f"{old_path}{old_place}",
+            None if new_place is None else f"{new_path}{new_place}",
             one,
             other,
         )

@@ -67,9 +67,11 @@ _SEQUENCE = re.compile(r"[\"']([\w.-]{1,40})[\"']\s*:\s*\(\s*(\d{1,9})\s*,\s*(\d
 
 
 class GeneratorRules(msgspec.Struct, frozen=True, kw_only=True):
-    """How entries become rows. Memory in MiB, duration in seconds; `sequences` holds (name, isl, osl)."""
+    """How entries become rows. Memory in MiB, duration in seconds; `sequences` holds (name, isl, osl). `recognised` says
+    whether these are read from a generator this program knows; otherwise they are the newest rules it does."""
 
     feature: Feature = NEWEST
+    recognised: bool = False
     min_eval_conc: int = 16
     agentic_concs_per_row: int = 1
     dram_cap_mib: int = 2_861_022
@@ -100,6 +102,7 @@ def read_rules(tree: Tree, generator: str | None) -> GeneratorRules:
     feature = max((feature for feature, trace in _TRACES.items() if trace in source), default=Feature.BASE)
     return GeneratorRules(
         feature=feature,
+        recognised=True,
         min_eval_conc=_number(source, "MIN_EVAL_CONC", newest.min_eval_conc),
         agentic_concs_per_row=max(1, _number(source, "MAX_MULTINODE_AGENTIC_CONCURRENCIES_PER_ALLOCATION", 1)),
         dram_cap_mib=_number(source, "MAX_AGENTIC_AVAILABLE_CPU_DRAM_MIB", newest.dram_cap_mib),
