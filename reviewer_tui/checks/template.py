@@ -7,8 +7,8 @@ from reviewer_tui.model.checklist import ChecklistTemplate
 from reviewer_tui.model.finding import Finding, Status
 
 EXPLANATION = """\
-Decides whether the sign-off answers the checklist of the policy revision: every item is there (minor drift in wording is
-fine), and each is ticked or explained in the additional detail section.
+Decides whether the sign-off answers the checklist of the policy revision: every item is there (minor drift in wording
+is fine), and each is ticked or explained in the additional detail section.
 Reads: the checklist template of the policy revision, and the sign-off text (--sign-off FILE, or the newest one of the
 conversation).
 Cannot know: whether an explanation is good enough; that is the reviewer's judgement. Without a sign-off the check is

@@ -29,7 +29,7 @@ def main(arguments: Sequence[str]) -> Exit:
 
 def _whole_program() -> argparse.ArgumentParser:
     """All commands as sub-commands of one parser: the form in which shtab reads them."""
-    whole = Parser(prog="reviewer-tui")
+    whole = argparse.ArgumentParser(prog="reviewer-tui")
     commands = whole.add_subparsers()
     for name, (module, help_line) in COMMANDS.items():
         command = load(module).parser()

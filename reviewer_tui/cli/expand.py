@@ -22,7 +22,7 @@ def parser() -> argparse.ArgumentParser:
     made = Parser(
         prog="reviewer-tui expand",
         description="Print the rows that the repository's generator makes of config keys.",
-        epilog="--evals none, only and all stand for the generator's --no-evals, --evals-only, --evals-only --all-evals.",
+        epilog="--evals none, only, all: the generator's --no-evals, --evals-only, --evals-only --all-evals.",
     )
     made.add_argument("keys", metavar="KEY", nargs="+", help="a config key, or a pattern with * and ?; '*' is all")
     made.add_argument("--ref", metavar="REV", default="HEAD", help="revision to expand at (default: the clone's HEAD)")

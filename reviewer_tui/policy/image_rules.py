@@ -1,4 +1,4 @@
-"""What the verifier's image check names: upstream registries by framework, established hardware, open-source engines."""
+"""What the image check names: upstream registries by framework, established hardware, open-source engines."""
 
 from __future__ import annotations
 
