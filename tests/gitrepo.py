@@ -19,14 +19,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-Name = str | bytes
-
 
 class Item(NamedTuple):
     """An entry of a folder that is no plain file: git's mode and object name."""
 
     mode: str
     sha: str
+
+
+Content = str | bytes | Item | None
+Changes = Mapping[str, Content] | Mapping[bytes, Content] | Mapping[str | bytes, Content]
 
 
 class GitRepo:
@@ -42,7 +44,7 @@ class GitRepo:
 
     def commit(
         self,
-        changes: Mapping[Name, str | bytes | Item | None] | None = None,
+        changes: Changes | None = None,
         *,
         on: str | None = None,
         parents: Sequence[str] | None = None,

@@ -19,9 +19,10 @@ from reviewer_tui.model.pull_request import Commit, PullRequestRef
 from reviewer_tui.model.refs import DEFAULT_HOST, DEFAULT_REPOSITORY
 from reviewer_tui.model.snapshot import Snapshot, Trees
 from reviewer_tui.sources.difference import Differences
-from reviewer_tui.sources.git import find_clone, run, shown
+from reviewer_tui.sources.git import find_clone, run
 from reviewer_tui.sources.history import Divergence, History
 from reviewer_tui.sources.objects import GitCommit, GitTree, Objects
+from reviewer_tui.sources.quoting import shown
 from reviewer_tui.sources.source import Loaded
 
 T = TypeVar("T")

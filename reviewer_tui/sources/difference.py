@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Iterator
 
 import msgspec
@@ -74,7 +74,7 @@ class Differences:
 
     def _ask(self, old: str, new: str) -> bytes:
         # Git echoes a line that names no object, which marks the end of the answer; no path can contain this one.
-        mark = secrets.token_hex(16).encode() + b"-\n"
+        mark = os.urandom(16).hex().encode() + b"-\n"
         with self._pipe.asking(f"{old} {new}\n".encode() + mark):
             self._pipe.line()  # git repeats the two names
             return self._pipe.until(mark, _LONGEST)

@@ -23,11 +23,10 @@ from typing import IO
 import msgspec
 
 from reviewer_tui.model.errors import DataError
-from reviewer_tui.model.text import shorten, visible
+from reviewer_tui.sources.quoting import shown
 
 _TIMEOUT = 60.0  # seconds that git may take for one answer
 _CHUNK = 1 << 20  # bytes read from a pipe at once
-_LONGEST_QUOTE = 300  # cells of foreign text in a message
 
 # Git's own switches before the command: no hooks, no fsmonitor, no object of refs/replace, nothing streamed whole into
 # memory that is larger than any file this program reads.
@@ -79,7 +78,7 @@ def find_clone(path: Path | str) -> Clone:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise DataError(f"Git could not look into {shown(named)}: {shown(str(error))}.") from error
+        raise DataError(f"Git could not look into {shown(named)}: {shown(error)}.") from error
     if answer.returncode != 0:
         raise _no_clone(named, answer.stderr)
     bare, shallow, git_dir = os.fsdecode(answer.stdout).rstrip("\n").split("\n", 2)
@@ -111,7 +110,7 @@ def run(clone: Clone, *arguments: str) -> bytes:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise DataError(f"Git failed on {shown(clone.path)}: {shown(str(error))}.") from error
+        raise DataError(f"Git failed on {shown(clone.path)}: {shown(error)}.") from error
     if done.returncode != 0:
         raise failed(clone, done.stderr)
     return done.stdout
@@ -163,12 +162,6 @@ def _complaint(stderr: bytes) -> str:
         if found := [line.removeprefix(prefix) for line in lines if line.startswith(prefix)]:
             return shown(found[-1]).rstrip(".")
     return "it gave no reason"
-
-
-def shown(text: str) -> str:
-    """Foreign text inside of a message: one line of bounded length that steers no terminal."""
-    encodable = text.encode("utf-8", "replace").decode()
-    return shorten(visible(" ".join(encodable.split())), _LONGEST_QUOTE)
 
 
 class Pipe:
@@ -280,7 +273,7 @@ class Pipe:
             )
         except OSError as error:
             complaints.close()
-            raise DataError(f"Git could not be started: {shown(str(error))}.") from error
+            raise DataError(f"Git could not be started: {shown(error)}.") from error
         self._process, self._complaints = process, complaints
         self._stop = weakref.finalize(self, _end, process, complaints)
         return process

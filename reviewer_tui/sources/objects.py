@@ -10,7 +10,8 @@ from typing import Generic, NamedTuple, TypeVar
 import msgspec
 
 from reviewer_tui.model.errors import DataError, NotFoundError
-from reviewer_tui.sources.git import Clone, Pipe, refetch, shown
+from reviewer_tui.sources.git import Clone, Pipe, refetch
+from reviewer_tui.sources.quoting import shown
 
 T = TypeVar("T")
 
