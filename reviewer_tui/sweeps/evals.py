@@ -37,10 +37,10 @@ def apply_evals(rows: Sequence[Row], mode: EvalMode, rules: GeneratorRules) -> l
 
 def _mark(rows: Sequence[Row], rules: GeneratorRules, *, agentic: bool) -> None:
     """Set `run-eval` (and `eval-conc` of multi-node rows) by the repository's selection."""
-    chosen: dict[int, int | None] = {}
+    chosen: dict[int, float | None] = {}
     single: dict[bytes, list[int]] = {}
     agentic_single: dict[bytes, list[int]] = {}
-    topologies: dict[bytes, list[tuple[int, int]]] = {}
+    topologies: dict[bytes, list[tuple[int, float]]] = {}
     for index, row in enumerate(rows):
         if not _can_be_evaluated(row, rules) or (is_agentic(row) and not agentic):
             continue

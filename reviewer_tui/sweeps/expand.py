@@ -18,6 +18,7 @@ from reviewer_tui.sweeps.runners import Hardware, Runners
 
 MAX_ROWS_PER_KEY = 5_000
 MAX_CONCURRENCIES = 2_000
+MAX_NUMBER = 1_000_000_000
 
 _BYTES_PER_MIB = 1024 * 1024
 _BYTES_PER_GB = 1_000_000_000
@@ -134,8 +135,8 @@ class _Expander:
         rows: list[ExpandedRow] = []
         if scenario == FIXED:
             lengths = (_need(item, "isl", where), _need(item, "osl", where))
-            if not all(isinstance(length, int) for length in lengths):
-                raise _UnexpandableError("`isl` and `osl` must be whole numbers.", where)
+            if not all(isinstance(length, int | float) and abs(length) < MAX_NUMBER for length in lengths):
+                raise _UnexpandableError("`isl` and `osl` must be numbers below a billion.", where)
         space = _need_list(_need(item, "search-space", where), f"{where}.search-space")
         for index, arm in enumerate(space):
             place = f"{where}.search-space.{index}"
@@ -161,7 +162,7 @@ class _Expander:
             "exp-name": name,
             "disagg": self._entry.fields.get("disagg", False),
             "run-eval": False,
-            **self._extras(arm),
+            **self._extras(arm, place),
         }
         speculation = arm.get("spec-decoding", "none")
         if self._multinode:
@@ -190,6 +191,8 @@ class _Expander:
             batches: list[Any] = [concs[start : start + size] for start in range(0, len(concs), size)]
         else:
             batches = list(concs)
+        if offloading == "none" and backend is not None:
+            raise _UnexpandableError("a `kv-offload-backend` needs `kv-offloading`.", place)
         suffix = f"_{self._offload_name(offloading, backend, place)}" if offloading != "none" else ""
         rows: list[Row] = []
         for batch in batches:
@@ -205,7 +208,7 @@ class _Expander:
             row["scenario-type"] = AGENTIC
             if backend is not None:
                 row["kv-offload-backend"] = backend
-            row.update(self._extras(arm))
+            row.update(self._extras(arm, place))
             rows.append(row)
         return rows
 
@@ -232,7 +235,7 @@ class _Expander:
         extras: Row = {"scenario-type": AGENTIC}
         if backend is not None:
             extras["kv-offload-backend"] = backend
-        extras.update(self._extras(arm))
+        extras.update(self._extras(arm, place))
         return [
             {**head, "conc": conc, **tail, "exp-name": f"{start}{conc}{end}", **extras}
             for conc in _concurrencies(arm, place)
@@ -255,9 +258,11 @@ class _Expander:
         worker = _need_mapping(value, place)
         if not self._rules.has(Feature.WORKER_DEFAULTS):
             return worker
+        if "dcp_size" in worker or "pcp_size" in worker:
+            raise _UnexpandableError("`dcp_size` and `pcp_size` are written with a hyphen in the rows.", place)
         return {**worker, **{name: worker.get(name, 1) for name in ("pp", "dcp-size", "pcp-size")}}
 
-    def _extras(self, arm: dict[str, Any]) -> Row:
+    def _extras(self, arm: dict[str, Any], place: str) -> Row:
         """`router` and `kv-p2p-transfer` of the row or else of the entry, and fields that only a newer generator knows:
         so that a change of them is seen as a change of the points."""
         extras: Row = {}
@@ -266,6 +271,8 @@ class _Expander:
                 value = arm.get(name, self._entry.fields.get(name))
                 if value is not None:
                     extras[name] = value
+            if self._multinode and self._entry.disagg and "kv-p2p-transfer" not in extras:
+                raise _UnexpandableError("`disagg: true` needs `kv-p2p-transfer` in every row.", place)
         for name, value in arm.items():
             if name not in _READ_FIELDS and str(name).replace("_", "-") not in _READ_FIELDS:
                 extras[str(name)] = value
@@ -290,7 +297,8 @@ class _Expander:
         return "_".join(self._worker_name(workers[role], role[0]) for role in ("prefill", "decode"))
 
     def _worker_name(self, worker: dict[str, Any], letter: str) -> str:
-        name = f"{letter}{worker.get('num-worker')}x{worker.get('tp')}"
+        place = f"scenarios.{AGENTIC}"
+        name = f"{letter}{_need(worker, 'num-worker', place)}x{_need(worker, 'tp', place)}"
         if not self._rules.has(Feature.MULTINODE_AGENTIC_EVALS):
             return name
         ep = worker.get("ep", 1)
@@ -302,8 +310,8 @@ class _Expander:
             return 0
         hardware = self._hardware(place)
         utilization = item.get("dram-utilization")
-        if not isinstance(utilization, int | float) or isinstance(utilization, bool):
-            raise _UnexpandableError("offloading to memory needs a `dram-utilization`.", place)
+        if not isinstance(utilization, int | float) or isinstance(utilization, bool) or not 0 < utilization <= 1:
+            raise _UnexpandableError("offloading to memory needs a `dram-utilization` above 0 and at most 1.", place)
         assert hardware.available_cpu_dram_mib is not None
         assert hardware.gpus_per_node is not None
         if "prefill" in arm and self._rules.has(Feature.MULTINODE_BUDGET):
@@ -360,18 +368,19 @@ def _concurrencies(arm: dict[str, Any], place: str, *, empty_list_counts: bool =
         values = _need_list(listed, f"{place}.conc-list")
         if len(values) > MAX_CONCURRENCIES:
             raise _UnexpandableError(f"it lists more than {MAX_CONCURRENCIES:,} concurrencies.", f"{place}.conc-list")
+        if any(isinstance(value, int | float) and not abs(value) < MAX_NUMBER for value in values):
+            raise _UnexpandableError("concurrencies must be below a billion.", f"{place}.conc-list")
         return values
     start, end = _need(arm, "conc-start", place), _need(arm, "conc-end", place)
-    if not all(isinstance(value, int | float) and value > 0 for value in (start, end)):
-        raise _UnexpandableError("`conc-start` and `conc-end` must be positive numbers.", f"{place}.conc-start")
+    if not all(isinstance(value, int | float) and 0 < value < MAX_NUMBER for value in (start, end)):
+        message = "`conc-start` and `conc-end` must be positive numbers below a billion."
+        raise _UnexpandableError(message, f"{place}.conc-start")
     values = []
     conc = start
     while conc < end:
         values.append(conc)
         conc *= 2
-        if len(values) > MAX_CONCURRENCIES:
-            raise _UnexpandableError("the range has too many steps.", f"{place}.conc-end")
-    return [*values, end] if start <= end else []
+    return [*values, min(conc, end)] if start <= end else []
 
 
 def _gpus(holder: dict[str, Any], place: str) -> int:

@@ -32,7 +32,7 @@ def points_of(rows: Sequence[ExpandedRow], rules: GeneratorRules) -> list[Point]
                     key=item.key,
                     scenario=scenario,
                     label=label,
-                    conc=conc,
+                    conc=int(conc),
                     row=item.row,
                     line=item.line,
                     evaluated=evaluated,

@@ -33,11 +33,11 @@ def _sorted(value: Any) -> Any:
     return [_sorted(item) for item in value] if isinstance(value, list) else value
 
 
-def concurrencies(row: Row) -> tuple[int, ...]:
-    """The concurrencies of a row, in its order; what is no whole number is left out."""
+def concurrencies(row: Row) -> tuple[float, ...]:
+    """The concurrencies of a row, in its order; what is no number is left out."""
     conc = row.get("conc")
     values = conc if isinstance(conc, list) else [conc]
-    return tuple(value for value in values if isinstance(value, int) and not isinstance(value, bool))
+    return tuple(value for value in values if isinstance(value, int | float))
 
 
 def is_multinode(row: Row) -> bool:

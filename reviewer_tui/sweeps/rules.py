@@ -67,8 +67,9 @@ _SEQUENCE = re.compile(r"[\"']([\w.-]{1,40})[\"']\s*:\s*\(\s*(\d{1,9})\s*,\s*(\d
 
 
 class GeneratorRules(msgspec.Struct, frozen=True, kw_only=True):
-    """How entries become rows. Memory in MiB, duration in seconds; `sequences` holds (name, isl, osl). `recognised` says
-    whether these are read from a generator this program knows; otherwise they are the newest rules it does."""
+    """How entries become rows. Memory in MiB, duration in seconds; `sequences` holds (name, isl, osl).
+
+    `recognised` says whether they are read from a generator this program knows; else they are the newest it knows."""
 
     feature: Feature = NEWEST
     recognised: bool = False

@@ -17,6 +17,7 @@ from reviewer_tui.sweeps.rules import Feature, GeneratorRules
 from reviewer_tui.sweeps.runners import CLUSTER_PREFIX, Runners
 
 MAX_PROBLEMS = 60
+MAX_NUMBER_TEXT = 300
 
 REMARKS = frozenset(
     {"snake-case", "empty-list-with-range", "list-with-half-range", "undefined-runner", "ignored-field"}
@@ -62,7 +63,7 @@ class _Checker:
         fields = self._entry.fields
         multinode = _truthy(fields.get("multinode"))
         schema: dict[str, tuple[bool, Test]] = {
-            **{name: (True, _text) for name in ("image", "model", "model-prefix", "precision", "framework", "runner")},
+            **dict.fromkeys(("image", "model", "model-prefix", "precision", "framework", "runner"), (True, _text)),
             "multinode": (True, _exactly(multinode)),
             "disagg": (False, _bool if multinode else _exactly(False)),
             "scenarios": (True, _scenarios),
@@ -131,12 +132,10 @@ class _Checker:
         if not multinode and any(transfers):
             place = arms[transfers.index(True)][0]
             self.report(place, "multinode-only", "`kv-p2p-transfer` is for multi-node keys only.")
-        if multinode and _truthy(fields.get("disagg")) and _either(fields, "kv-p2p-transfer") is None:
-            if not arms or not all(transfers):
-                place = next((place for (place, _), has in zip(arms, transfers, strict=True) if not has), "disagg")
-                self.report(
-                    place, "disagg-transfer", "`disagg: true` needs `kv-p2p-transfer` at the top or in every row."
-                )
+        top_transfer = _either(fields, "kv-p2p-transfer") is not None
+        if multinode and _truthy(fields.get("disagg")) and not top_transfer and not (arms and all(transfers)):
+            place = next((place for (place, _), has in zip(arms, transfers, strict=True) if not has), "disagg")
+            self.report(place, "disagg-transfer", "`disagg: true` needs `kv-p2p-transfer` at the top or in every row.")
 
 
 def _arms(scenarios: Any) -> Iterable[tuple[str, dict[Any, Any]]]:
@@ -182,7 +181,7 @@ def _is_whole(value: Any) -> bool:
         return True
     if isinstance(value, float):
         return value.is_integer() and abs(value) < 2**63
-    return isinstance(value, str) and value.isascii() and _NUMBER_TEXT.match(value) is not None
+    return isinstance(value, str) and len(value) < MAX_NUMBER_TEXT and _NUMBER_TEXT.match(value) is not None
 
 
 def _whole(checker: _Checker, value: Any, place: str) -> None:
@@ -234,7 +233,7 @@ def _utilization(checker: _Checker, value: Any, place: str) -> None:
         return
     try:
         number = float(value) if isinstance(value, int | float | str) else None
-    except ValueError:
+    except (ValueError, OverflowError):
         number = None
     if number is None or not 0 < number <= 1:
         checker.report(place, "value", f"`{place}` must be a number above 0 and at most 1.")
@@ -277,6 +276,10 @@ def _whole_list(checker: _Checker, value: Any, place: str) -> None:
     for item in value:
         if not _is_whole(item):
             checker.report(place, "type", f"`{place}` must hold whole numbers only.")
+            return
+        if isinstance(item, str):
+            text = f"`{place}` holds {item!r} as text; the generator fails when it chooses what to evaluate."
+            checker.report(place, "text-number", text)
             return
 
 
@@ -489,8 +492,8 @@ def _hardware_pair(checker: _Checker, value: Any, place: str) -> None:
 def _divides(checker: _Checker, value: Any, place: str) -> None:
     if not isinstance(value, dict):
         return
-    tensor, context = value.get("tp"), _either(value, "dcp-size")
-    if isinstance(context, int) and context > 0 and _is_whole(tensor) and int(float(tensor)) % context:
+    tensor, context = _number(value.get("tp")), _either(value, "dcp-size")
+    if isinstance(context, int) and context > 0 and tensor is not None and tensor % context:
         checker.report(place, "dcp-size", f"`tp` ({tensor}) must be divisible by `dcp-size` ({context}).")
 
 
@@ -536,4 +539,6 @@ def _concurrency(checker: _Checker, value: Any, place: str) -> None:
 
 
 def _number(value: Any) -> int | None:
-    return int(float(value)) if _is_whole(value) and not isinstance(value, int) else value if _is_whole(value) else None
+    if not isinstance(value, int | float | str) or not _is_whole(value):
+        return None
+    return int(value) if isinstance(value, int | float) else int(value.strip().partition(".")[0])
