@@ -74,8 +74,8 @@ def parse_checks(text: str, path: str) -> tuple[tuple[PolicyCheck, ...], tuple[P
             message = f"Check {number} ({title}) reads like another check called {name}."
             problems.append(Problem(path=path, line=first + n + 1, message=message, rule="verifier-name"))
             name = f"check-{number}"
-        if name in names:
-            continue
+            while name in names:
+                name += "b"
         names.add(name)
         # A check ends at the next check, or at the next heading of its level or above.
         ends = (m for m, other, after in headings[place + 1 :] if other <= level or _CHECK.match(after))
