@@ -1,0 +1,79 @@
+"""`lint PR FILE`: judge an existing sign-off text by the policy's own template."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from reviewer_tui.cli.exits import Exit
+from reviewer_tui.cli.options import (
+    Parser,
+    add_json,
+    add_review,
+    add_source,
+    open_source,
+    read_text_file,
+    review_request,
+)
+from reviewer_tui.cli.output import page_width, put, put_raw, wrap
+from reviewer_tui.cli.report import to_json
+from reviewer_tui.model.refs import parse_ref
+from reviewer_tui.review.load import Reviewer
+from reviewer_tui.review.signing import lint_sign_off
+from reviewer_tui.signoff.lint import LintFinding, LintReport
+from reviewer_tui.signoff.match import Segment
+
+
+def parser() -> argparse.ArgumentParser:
+    made = Parser(prog="reviewer-tui lint", description="Judge a sign-off text before, or after, it is posted.")
+    made.add_argument("pull_request", metavar="PR", help="number, URL or owner/repo#n")
+    made.add_argument("file", metavar="FILE", help="the sign-off text (- for standard input)")
+    add_source(made)
+    add_review(made)
+    add_json(made)
+    return made
+
+
+def main(arguments: Sequence[str]) -> Exit:
+    args = parser().parse_args(arguments)
+    ref = parse_ref(args.pull_request, args.repo, args.host)
+    text = read_text_file(args.file, "sign-off")
+    request = msgspec.structs.replace(review_request(args), sign_off=text)
+    report = lint_sign_off(Reviewer(open_source(args)).review(ref, request), text)
+    if args.json:
+        put_raw(to_json(_report(report), pretty=True))
+    else:
+        put(_lines(report, page_width()))
+    return Exit.REJECTED if report.faults else Exit.DONE
+
+
+def _lines(report: LintReport, width: int) -> Iterator[str]:
+    for finding in (*report.faults, *report.remarks):
+        place = f"line {finding.line}: " if finding.line else ""
+        yield from wrap(finding.message, width, f"{finding.status.letter} {place}")
+        if finding.segments:
+            yield from wrap(_drift(finding.segments), width, "    ")
+    yield f"{len(report.faults)} faults, {len(report.remarks)} remarks"
+
+
+def _drift(segments: tuple[Segment, ...]) -> str:
+    """An altered wording word by word: `{+ only in the sign-off +}`, `[- only in the template -]`."""
+    shown = {"equal": "{}", "insert": "{{+{}+}}", "delete": "[-{}-]"}
+    return " ".join(shown[segment.operation].format(segment.text.strip()) for segment in segments)
+
+
+def _report(report: LintReport) -> dict[str, object]:
+    return {
+        "schema": 1,
+        "status": report.status,
+        "faults": [_finding(finding) for finding in report.faults],
+        "remarks": [_finding(finding) for finding in report.remarks],
+    }
+
+
+def _finding(finding: LintFinding) -> dict[str, object]:
+    found: dict[str, object] = msgspec.to_builtins(finding)
+    found["item"] = found.pop("label")
+    return found

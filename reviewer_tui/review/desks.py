@@ -1,0 +1,132 @@
+"""The desks a workstation can sit at: pull requests of a source, and the bundled sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from reviewer_tui.model.checklist import ReviewNotes
+from reviewer_tui.model.errors import DataError
+from reviewer_tui.model.finding import Finding
+from reviewer_tui.model.pull_request import PullRequestRef
+from reviewer_tui.policy.policy import load_policy
+from reviewer_tui.review.desk import ComposedSignOff, Moment, Progress
+from reviewer_tui.review.load import Reviewer, ReviewRequest, review_of
+from reviewer_tui.review.session import Review
+from reviewer_tui.review.signing import compose_sign_off, lint_sign_off, note_drafts
+from reviewer_tui.sample import MOMENTS, SampleMoment, load_sample
+from reviewer_tui.sources.source import Loaded, Source
+from reviewer_tui.store.atomic import write_atomic
+from reviewer_tui.store.drafts import DraftStore, carry_over, for_template
+from reviewer_tui.store.viewed import ViewedStore
+
+
+class _Paperwork:
+    """What every desk does alike: notes, marks and the sign-off, kept below one folder."""
+
+    def __init__(self, directory: Path) -> None:
+        self._drafts = DraftStore(directory / "drafts")
+        self._viewed = ViewedStore(directory / "viewed")
+        self._sign_offs = directory / "sign-offs"
+        self._kept: dict[str, ReviewNotes] = {}
+
+    def save_notes(self, review: Review) -> None:
+        """Keep the notes of a review, merged with what another process may have kept meanwhile."""
+        head = review.snapshot.head
+        template = review.policy.template.value
+        base = self._kept.get(head)
+        saved = self._drafts.save(review.snapshot.ref, head, review.notes, template=template, base=base)
+        self._kept[head] = saved.notes
+
+    def compose(self, review: Review) -> ComposedSignOff:
+        """The sign-off as it stands, with every fault and remark."""
+        composed = compose_sign_off(review)
+        report = lint_sign_off(review, composed.text)
+        return ComposedSignOff(
+            text=composed.text,
+            detail=composed.detail,
+            unfinished=tuple(missing.reason for missing in composed.unfinished),
+            lint=tuple(
+                Finding(
+                    status=found.status,
+                    message=found.message,
+                    line=found.line,
+                    expected=found.expected,
+                    actual=found.actual,
+                )
+                for found in (*report.faults, *report.remarks)
+            ),
+            drafts=note_drafts(review),
+        )
+
+    def save_sign_off(self, review: Review, text: str) -> Path:
+        """Write the sign-off to its own file and return its path."""
+        ref = review.snapshot.ref
+        path = self._sign_offs / f"{ref.repository.replace('/', '+')}-{ref.number}-{review.snapshot.head[:9]}.md"
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomic(path, text.encode())
+        except OSError as fault:
+            raise DataError(f"The sign-off cannot be written to {path}: {fault.strerror or fault}.") from None
+        return path
+
+    def viewed(self, review: Review) -> frozenset[str]:
+        return self._viewed.load(review.snapshot.ref)
+
+    def save_viewed(self, review: Review, marks: frozenset[str]) -> None:
+        self._viewed.save(review.snapshot.ref, marks)
+
+    def with_notes(self, review: Review) -> Review:
+        """The review with the notes kept for its head, or with those of an earlier head as far as they still hold."""
+        ref, head = review.snapshot.ref, review.snapshot.head
+        template = review.policy.template.value
+        draft = self._drafts.load(ref, head)
+        if draft is not None:
+            self._kept[head] = draft.notes
+            return review.with_notes(for_template(draft, template).notes if template else draft.notes)
+        earlier = self._drafts.latest_for(ref, other_than=head)
+        if earlier is None or template is None:
+            return review
+        return review.with_notes(carry_over(earlier, template).notes)
+
+
+class ReviewDesk(_Paperwork):
+    """The desk for one pull request of a source."""
+
+    moments: tuple[Moment, ...] = ()
+
+    def __init__(
+        self, source: Callable[[], Source], ref: PullRequestRef, request: ReviewRequest, directory: Path
+    ) -> None:
+        super().__init__(directory)
+        self._open = source
+        self._ref = ref
+        self._request = request
+        self.title = f"{ref.repository} #{ref.number}"
+
+    def load(self, moment: str | None, progress: Progress) -> Review:
+        progress(f"reading {self.title}")
+        return self.with_notes(Reviewer(self._open()).review(self._ref, self._request))
+
+
+class SampleDesk(_Paperwork):
+    """The desk for the bundled sample at its moments: what was known, and by which day's rules."""
+
+    title = "sample: InferenceX #2550"
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory / "sample")
+        self.moments = tuple(Moment(moment.name, moment.title) for moment in MOMENTS)
+
+    def load(self, moment: str | None, progress: Progress) -> Review:
+        progress("reading the bundled sample")
+        chosen = next((known for known in MOMENTS if known.name == moment), MOMENTS[0])
+        return self.with_notes(sample_review(chosen))
+
+
+def sample_review(moment: SampleMoment) -> Review:
+    """The sample's review at a moment, without anybody's notes."""
+    loaded: Loaded = load_sample(moment.name)
+    request = ReviewRequest(review_date=moment.review_date, signer=moment.signer)
+    return review_of(loaded, request, load_policy(loaded.trees.policy))
+
