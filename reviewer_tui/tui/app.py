@@ -1,0 +1,365 @@
+"""The workstation: it loads a review off the screen's thread, shows it, and keeps what the reviewer decides.
+
+Only what the first screen needs is imported here; every other screen is imported when it is first shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import App, ComposeResult, SystemCommand
+from textual.binding import BindingType
+from textual.filter import Monochrome, NoColor
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Static
+
+from reviewer_tui.model.errors import ReviewerError
+from reviewer_tui.tui.actions import actions_of, bindings
+from reviewer_tui.tui.page import clean
+from reviewer_tui.tui.themes import DARK, LIGHT
+
+if TYPE_CHECKING:
+    from reviewer_tui.model.checklist import Decision, ReviewNotes
+    from reviewer_tui.review.desk import ComposedSignOff, Desk, Moment
+    from reviewer_tui.review.session import Review
+    from reviewer_tui.tui.screens.base import ReviewerScreen
+
+# Typed text is kept this many seconds after the last key; a decision at once.
+TYPING_PAUSE = 0.4
+
+# How often the age of the facts in the header is brought up to date, in seconds.
+AGE_INTERVAL = 10.0
+
+
+class _Returned(Message):
+    """A thread has something to do on the screen's thread."""
+
+    def __init__(self, call: Callable[[], None]) -> None:
+        super().__init__()
+        self.call = call
+
+
+class ReviewerApp(App[None]):
+    """The workstation on one desk."""
+
+    TITLE = "reviewer-tui"
+    PAUSE_GC_ON_SCROLL = True
+    BINDINGS: ClassVar[list[BindingType]] = bindings("everywhere")
+    CSS = """
+    Screen { background: $surface; color: $foreground; }
+    #start { padding: 1 2; }
+    Toast { max-width: 100%; }
+    """
+
+    def __init__(
+        self,
+        desk: Desk,
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        ascii_only: bool | None = None,
+        theme: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.desk = desk
+        self.now = now
+        self.review: Review | None = None
+        self.composed: ComposedSignOff | None = None
+        self.viewed: frozenset[str] = frozenset()
+        self.moment: Moment | None = None
+        self.ascii_only = must_be_ascii(os.environ, sys.stdout.encoding) if ascii_only is None else ascii_only
+        self.unsaved: Review | None = None
+        """The review whose notes are not yet kept; None when all is."""
+        self._generation = 0
+        self._desk_lock = threading.Lock()
+        self._unsaved_lock = threading.Lock()
+        self._save_timer_running = False
+        self.register_theme(DARK)
+        self.register_theme(LIGHT)
+        self.theme = theme or DARK.name
+        if self.no_color:
+            self._filters = [NoColor() if isinstance(found, Monochrome) else found for found in self._filters]
+
+    # --- start ------------------------------------------------------------------------------------------------------
+
+    def compose(self) -> ComposeResult:
+        yield Static(f"{clean(self.desk.title)}\n\nloading", id="start", markup=False)
+
+    def on_mount(self) -> None:
+        self.set_class(self.ascii_only, "-ascii")
+        self._leave_on_signals()
+        # Nothing is read before the first screen stands.
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        self.moment = next(iter(self.desk.moments), None)
+        self.load_review()
+        self.set_interval(AGE_INTERVAL, self._tell_age)
+
+    def _leave_on_signals(self) -> None:
+        """A closed terminal or a polite kill must lose nothing either."""
+        if self.is_headless:
+            return
+        loop = asyncio.get_running_loop()
+        for name in ("SIGTERM", "SIGHUP"):
+            with contextlib.suppress(AttributeError, NotImplementedError, ValueError, RuntimeError):
+                loop.add_signal_handler(getattr(signal, name), lambda: self.call_later(self.leave))
+
+    # --- loading ----------------------------------------------------------------------------------------------------
+
+    def load_review(self) -> None:
+        """Load the review at the present moment; a load that is still running is given up and its result dropped."""
+        self._generation += 1
+        # A daemon, so that leaving does not wait for a network.
+        arguments = (self._generation, self.moment.name if self.moment else None)
+        threading.Thread(target=self._load, args=arguments, daemon=True, name="load").start()
+
+    def _load(self, generation: int, moment: str | None) -> None:
+        self.keep_notes()
+        try:
+            review = self.desk.load(moment, partial(self._tell_from_thread, generation))
+            viewed = self.desk.viewed(review)
+        except ReviewerError as error:
+            self._from_thread(self._load_failed, generation, error.message, error.remedy)
+        except Exception as fault:
+            message = f"The pull request could not be loaded ({type(fault).__name__}: {fault})."
+            self._from_thread(
+                self._load_failed, generation, message, "This is a fault of the program; please report it."
+            )
+        else:
+            # Imported here, while the first screen already stands.
+            import reviewer_tui.tui.screens.review
+
+            del reviewer_tui.tui.screens.review
+            self._from_thread(self._loaded, generation, review, viewed)
+
+    def _from_thread(self, function: Callable[..., None], *arguments: object) -> None:
+        """Have a function called on the screen's thread, without waiting; never, where the screen is gone meanwhile."""
+        self.post_message(_Returned(partial(function, *arguments)))
+
+    def on__returned(self, message: _Returned) -> None:
+        message.call()
+
+    def _tell_from_thread(self, generation: int, progress: str) -> None:
+        self._from_thread(self._tell, generation, progress)
+
+    def _tell(self, generation: int, progress: str) -> None:
+        if generation == self._generation and self.review is None:
+            self.query_one("#start", Static).update(f"{clean(self.desk.title)}\n\n{clean(progress)}")
+
+    def _loaded(self, generation: int, review: Review, viewed: frozenset[str]) -> None:
+        if generation != self._generation:
+            return
+        if self.unsaved is not None and self.unsaved.snapshot.head == review.snapshot.head:
+            review = review.with_notes(self.unsaved.notes)  # decided while it was loading
+        self.review, self.viewed, self.composed = review, viewed, None
+        self.compose_sign_off()
+        from reviewer_tui.tui.screens.base import ReviewerScreen
+        from reviewer_tui.tui.screens.message import ErrorScreen
+        from reviewer_tui.tui.screens.review import ReviewScreen
+
+        if isinstance(self.screen, ErrorScreen):
+            self.pop_screen()
+        if any(isinstance(screen, ReviewerScreen) for screen in self.screen_stack):
+            self._tell_screens()
+        else:
+            self.push_screen(ReviewScreen())
+
+    def _load_failed(self, generation: int, message: str, remedy: str) -> None:
+        if generation != self._generation:
+            return
+        if self.review is not None:
+            self.say(f"{message} {remedy} What you see is the state before.", "error")
+            return
+        from reviewer_tui.tui.screens.message import ErrorScreen
+
+        if isinstance(self.screen, ErrorScreen):
+            self.pop_screen()
+        self.push_screen(ErrorScreen(message, remedy))
+
+    # --- what the reviewer decides ------------------------------------------------------------------------------------
+
+    def decide(self, label: str, decision: Decision) -> None:
+        """Keep the decision on an item."""
+        if self.review is not None:
+            self._change(self.review.marked(label, decision))
+
+    def write_note(self, label: str, note: str) -> None:
+        """Keep the note of an item as it stands while it is typed."""
+        if self.review is not None:
+            self._change(self.review.marked(label, self.review.notes.mark(label).decision, note), typing=True)
+
+    def write_notes(self, notes: ReviewNotes) -> None:
+        """Keep all notes, the detail section included, as they stand while they are typed."""
+        if self.review is not None:
+            self._change(self.review.with_notes(notes), typing=True)
+
+    def mark_viewed(self, marks: frozenset[str]) -> None:
+        """Keep which files were looked at."""
+        self.viewed = marks
+        if self.review is not None:
+            work = partial(self._on_desk, self.desk.save_viewed, self.review, marks)
+            self.run_worker(work, thread=True, group="viewed", exit_on_error=False)
+
+    def _change(self, review: Review, *, typing: bool = False) -> None:
+        with self._unsaved_lock:
+            self.review = self.unsaved = review
+        if not self._save_timer_running:
+            self._save_timer_running = True
+            self.set_timer(TYPING_PAUSE if typing else 0.01, self._save_soon)
+        self._tell_screens()
+
+    def _save_soon(self) -> None:
+        self._save_timer_running = False
+        self.run_worker(self.keep_notes, thread=True, group="notes", exit_on_error=False)
+        self.compose_sign_off()
+
+    def keep_notes(self) -> bool:
+        """Save the notes if they are not saved; whether all is saved. Blocks: for a thread, or the very end."""
+        with self._desk_lock:
+            review = self.unsaved
+            if review is None:
+                return True
+            try:
+                self.desk.save_notes(review)
+            except Exception as error:
+                reason = str(error) if isinstance(error, ReviewerError) else f"{type(error).__name__}: {error}"
+                self._from_thread(self.say, f"Your notes are NOT saved: {reason}", "error")
+                return False
+            with self._unsaved_lock:
+                if self.unsaved is review:
+                    self.unsaved = None
+            return True
+
+    def _on_desk(self, function: Callable[..., None], *arguments: object) -> None:
+        """Call a method of the desk in a thread, and say its failure."""
+        with self._desk_lock:
+            try:
+                function(*arguments)
+            except ReviewerError as error:
+                self._from_thread(self.say, str(error), "error")
+
+    # --- the sign-off -----------------------------------------------------------------------------------------------
+
+    def compose_sign_off(self) -> None:
+        """Compose the sign-off anew, in a thread; only the newest result counts."""
+        if self.review is not None:
+            work = partial(self._compose_in_thread, self.review)
+            self.run_worker(work, thread=True, group="compose", exclusive=True, exit_on_error=False)
+
+    def _compose_in_thread(self, review: Review) -> None:
+        try:
+            with self._desk_lock:
+                composed = self.desk.compose(review)
+        except ReviewerError as error:
+            self._from_thread(self.say, str(error), "error")
+        else:
+            self._from_thread(self._take_composed, review, composed)
+
+    def _take_composed(self, review: Review, composed: ComposedSignOff) -> None:
+        if review is self.review:
+            self.composed = composed
+            self._tell_screens()
+
+    # --- screens ----------------------------------------------------------------------------------------------------
+
+    def _reviewer_screens(self) -> list[ReviewerScreen]:
+        from reviewer_tui.tui.screens.base import ReviewerScreen
+
+        return [screen for screen in self.screen_stack if isinstance(screen, ReviewerScreen)]
+
+    def _tell_screens(self) -> None:
+        for screen in self._reviewer_screens():
+            screen.review_changed()
+
+    def _tell_age(self) -> None:
+        for screen in self._reviewer_screens():
+            screen.show_header()
+
+    def say(self, message: str, severity: str = "information") -> None:
+        """A sentence in a corner; errors and warnings stay longer."""
+        patience = {"information": 5.0, "warning": 10.0, "error": 20.0}[severity]
+        self.notify(clean(message), severity=severity, timeout=patience, markup=False)  # type: ignore[arg-type]
+
+    # --- actions ----------------------------------------------------------------------------------------------------
+
+    def action_moment(self) -> None:
+        """The next of the desk's moments."""
+        moments = self.desk.moments
+        if len(moments) < 2 or self.moment is None:
+            self.say("There is only this one moment of the pull request.")
+            return
+        self.moment = moments[(moments.index(self.moment) + 1) % len(moments)]
+        self.say(f"Loading: {self.moment.title}")
+        self.load_review()
+
+    def action_reload(self) -> None:
+        self.say("Loading the pull request again.")
+        self.load_review()
+
+    def action_light_dark(self) -> None:
+        self.theme = DARK.name if self.theme == LIGHT.name else LIGHT.name
+
+    def action_palette(self) -> None:
+        self.action_command_palette()
+
+    def action_help(self) -> None:
+        from reviewer_tui.tui.screens.base import ReviewerScreen
+        from reviewer_tui.tui.screens.help import HelpScreen
+
+        places = self.screen.places if isinstance(self.screen, ReviewerScreen) else ()
+        self.push_screen(HelpScreen(places))
+
+    async def action_quit(self) -> None:
+        await self.leave()
+
+    async def leave(self) -> None:
+        """Save what is not saved, then go; where saving fails, ask."""
+        if await asyncio.to_thread(self.keep_notes):
+            self.exit()
+            return
+        from reviewer_tui.tui.screens.message import UnsavedScreen
+
+        if not isinstance(self.screen, UnsavedScreen):
+            self.push_screen(UnsavedScreen())
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """The palette: every action that works on the screen, and the themes."""
+        from reviewer_tui.tui.screens.base import ReviewerScreen
+
+        places = screen.places if isinstance(screen, ReviewerScreen) else ("everywhere",)
+        for action in actions_of(*places):
+            if action.place != "list" and action.name != "palette":
+                title = f"{action.label} ({action.shown_keys})"
+                yield SystemCommand(title, action.help, partial(self.simulate_key, action.keys[0]))
+        yield SystemCommand("theme", "Choose one of all themes.", self.action_change_theme)
+
+
+def must_be_ascii(environment: object, encoding: str | None) -> bool:
+    """Whether frames must be drawn in ASCII: the terminal takes no UTF-8, or its language draws box characters two
+    cells wide."""
+    values = environment if isinstance(environment, dict | os._Environ) else {}
+    language = next((values[name] for name in ("LC_ALL", "LC_CTYPE", "LANG") if values.get(name)), "")
+    return "utf" not in (encoding or "").lower() or language.startswith(("zh", "ja", "ko"))
+
+
+def run_workstation(
+    desk: Desk, *, ascii_only: bool | None = None, theme: str | None = None, mouse: bool = True
+) -> None:
+    """Run the workstation until the reviewer leaves. Raises ReviewerError where notes could not be saved at the end."""
+    app = ReviewerApp(desk, ascii_only=ascii_only, theme=theme)
+    try:
+        app.run(mouse=mouse)
+    finally:
+        # Whatever ended the screens, what was typed is saved.
+        if app.unsaved is not None:
+            desk.save_notes(app.unsaved)
