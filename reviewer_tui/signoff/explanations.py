@@ -1,0 +1,170 @@
+"""Find what a detail section says about an item whose box was left open.
+
+The verifier accepts an open box whose reason stands in the detail section, and judges the reason by its meaning. What
+can be recognised mechanically is graded here; whether a reason is good enough is the reader's judgement.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from reviewer_tui.model.checklist import ChecklistItem, ChecklistTemplate
+
+Grade = Literal["named", "worded", "hinted", "general", "none"]
+
+# Words by which reviewers speak about an item without naming it.
+_VOCABULARY: dict[str, str] = {
+    "latest": "latest version template",
+    "quality": "quality",
+    "validation": "validation sweep sweeps ci",
+    "evals": "eval evals evaluation accuracy gsm8k",
+    "chat_template": "chat-template chat speculative spec-decode spec-decoding non-speculative mtp eagle",
+    "draft_as_shipped": "draft speculative spec-decode non-speculative mtp eagle dspark",
+    "golden_al": "golden al acceptance synthetic agentic non-agentic speculative non-speculative mtp 8k1k 1k1k",
+    "deprecated": "deprecated deprecation models.md retired",
+    "architecture": "architecture flops hf-overrides",
+    "upstream_images": "image images docker upstream fork",
+    "engine_first": "engine-first trt trt-llm tensorrt atom framework frameworks",
+    "recipe": "recipe recipes cookbook disagg disaggregated multi-node multinode",
+    "recipe_merged": "recipe recipes cookbook merged upstream disagg disaggregated multi-node multinode",
+    "engine_patch": "patch patches patched patching waiver",
+    "append_only": "append-only append appended",
+    "exceptions": "exception exceptions reasoning",
+    "pareto": "pareto frontier",
+}
+
+_LABEL = r"\d{1,2}[a-z]?"
+_ASIDE = r"(?:\s{0,3}\([^()]{0,80}\))?"
+_JOIN = r"\s{0,3}(?:,\s{0,3}and|,|;|/|&|\+|and|or|to|through|-|–|、|和|及|与|至|到)\s{0,3}"
+_REFERENCE = re.compile(
+    r"(?:\b(?:items?|check ?box(?:es)?|box(?:es)?|bullets?|nos?\.)\s{0,3}[#(]?\s{0,2}|第\s{0,2}|(?<![\w/])(?<!PR )#)"
+    rf"(?P<list>{_LABEL}{_ASIDE}(?:{_JOIN}#?{_LABEL}{_ASIDE}){{0,40}})(?!\w)",
+    re.IGNORECASE,
+)
+_RANGE = re.compile(r"(\d{1,2})[a-z]?\s{0,3}(?:-|–|to|through|至|到)\s{0,3}#?(\d{1,2})", re.IGNORECASE)
+_ONE_LABEL = re.compile(_LABEL, re.IGNORECASE)
+_LEADING = re.compile(rf"\s*(?:[-*+•]\s+)?\**\(?(?P<label>{_LABEL})\)?\**\s*[.:：)–—-]\s", re.IGNORECASE)
+_BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
+_GENERAL = re.compile(
+    r"\b(?:un-?(?:ticked|checked|marked)|(?:left|kept) (?:open|blank|empty|un\w+)|not (?:ticked|checked)|remaining"
+    r"|(?:other|open|empty) (?:items?|boxes)|rest of the)\b|未勾选|其余",
+    re.IGNORECASE,
+)
+_EXCUSE = re.compile(
+    r"\bn\s?/\s?a\b|\bnot?\b|\bnone\b|n't\b|\bwithout\b|\bcannot\b|\bskip(?:s|ped)?\b|\bopen\b|\bpending\b|\bun(?:supported|changed|touched)\b"
+    r"|\bnon-\w|不适用|没有|未|无",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"(?<=[.;!?])\s+|(?<=[。；！？])")
+_FILLER = frozenset(("is", "are", "was", "left", "kept", "open", "unticked", "unchecked", "the", "a", "and", "or"))
+_TOKEN = re.compile(r"[^\W_]+(?:[-./][^\W_]+)*")
+_URL = re.compile(r"https?://\S+")
+_TODO = re.compile(r"\bTODO\b.*", re.DOTALL)
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    """What the detail section says about an item, in its own words.
+
+    `grade`: `named` (the item's number, with a reason), `worded` (its subject, with a reason), `hinted` (its subject
+    is spoken of), `general` (a sentence about open boxes, none by name) or `none`.
+    """
+
+    grade: Grade
+    text: str = ""
+    line: int | None = None
+
+    @property
+    def recognised(self) -> bool:
+        return self.grade in ("named", "worded")
+
+
+class _Statement(msgspec.Struct, frozen=True):
+    text: str
+    line: int
+    labels: frozenset[str]
+
+
+def explain(item: ChecklistItem, template: ChecklistTemplate, detail: str, first_line: int = 1) -> Explanation:
+    """The best that a detail section has for one open item. `first_line` is the line of the section's first line in
+    the whole text."""
+    statements = tuple(_statements(detail, template, first_line))
+    graded = ((_grade(statement, item), statement) for statement in statements)
+    order: tuple[Grade, ...] = ("named", "worded", "hinted", "general")
+    best = min(graded, key=lambda pair: order.index(pair[0]) if pair[0] in order else len(order), default=None)
+    if best is None or best[0] == "none":
+        return Explanation(grade="none")
+    return Explanation(grade=best[0], text=best[1].text, line=best[1].line)
+
+
+def _statements(detail: str, template: ChecklistTemplate, first_line: int) -> Iterator[_Statement]:
+    """The section's paragraphs and list entries, without the placeholder and whatever is still to do."""
+    block: list[str] = []
+    start = first_line
+    lines = detail.split("\n")
+    placeholder = " ".join((template.placeholder or "").strip(" -*+\t").casefold().split())
+    for number, line in enumerate([*lines, ""], first_line):
+        ends = not line.strip() or _BULLET.match(line) or _LEADING.match(line)
+        if ends and block:
+            text = _TODO.sub("", " ".join(" ".join(block).split()))
+            if text.strip(" -*+\t").casefold() != placeholder:
+                yield _statement(text, start)
+            block = []
+        if line.strip():
+            start = start if block else number
+            block.append(line)
+
+
+def _statement(text: str, line: int) -> _Statement:
+    labels = {label for found in _REFERENCE.finditer(text) for label in _labels(found["list"])}
+    return _Statement(text, line, frozenset(labels))
+
+
+def _labels(listed: str) -> Iterator[str]:
+    listed = re.sub(r"\([^()]*\)", " ", listed)
+    for first, last in _RANGE.findall(listed):
+        yield from (str(number) for number in range(int(first), min(int(last), 99) + 1))
+    yield from (found[0].lower() for found in _ONE_LABEL.finditer(listed))
+
+
+def _grade(statement: _Statement, item: ChecklistItem) -> Grade:
+    if item.label.lower() in statement.labels:
+        return "named" if _has_reason(statement.text, item) else "none"
+    vocabulary = _vocabulary(item)
+    hinted = False
+    for sentence in _SENTENCE.split(statement.text):
+        if not _tokens(sentence) & vocabulary or not _has_reason(sentence, item):
+            continue
+        if item.known and _EXCUSE.search(sentence):
+            return "worded"
+        hinted = True
+    leading = _LEADING.match(statement.text)
+    if hinted or (leading and leading["label"].lower() == item.label.lower() and _has_reason(statement.text, item)):
+        return "hinted"
+    return "general" if _GENERAL.search(statement.text) else "none"
+
+
+def _has_reason(text: str, item: ChecklistItem) -> bool:
+    """Whether anything is said besides links, the item's number and its name."""
+    rest = _LEADING.sub(" ", _REFERENCE.sub(_asides, _URL.sub(" ", text)))
+    return bool(_tokens(rest) - _FILLER - frozenset(item.name.split("_")))
+
+
+def _asides(reference: re.Match[str]) -> str:
+    """What stands in brackets after the numbers of a reference."""
+    return " ".join(re.findall(r"\([^()]*\)", reference["list"]))
+
+
+def _tokens(text: str) -> frozenset[str]:
+    words = _TOKEN.findall(_URL.sub(" ", text).casefold())
+    return frozenset(token for word in words for token in (word, *re.split(r"[-./]", word)))
+
+
+def _vocabulary(item: ChecklistItem) -> frozenset[str]:
+    if item.known:
+        return frozenset(_VOCABULARY.get(item.name, item.name.replace("_", " ")).split())
+    # Of an item this program does not know, only its longer words can hint at it.
+    return frozenset(token for token in _TOKEN.findall(_URL.sub(" ", item.text).casefold()) if len(token) > 6)
