@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from reviewer_tui.sources.github.errors import LoadCancelledError
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 class Background:
@@ -24,7 +25,10 @@ class Background:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of a coroutine; whatever ends the wait (an interrupt too) ends the work. Raises
-        LoadCancelledError after `cancel`."""
+        LoadCancelledError after `cancel`. Never called from the loop's own thread, which it would block for ever."""
+        if threading.current_thread() is self._thread:
+            work.close()
+            raise RuntimeError("the event loop's own thread cannot wait for itself")
         future = asyncio.run_coroutine_threadsafe(work, self._started())
         with self._lock:
             self._running.add(future)
@@ -74,6 +78,12 @@ async def together(*work: Awaitable[T]) -> list[T]:
     return [task.result() for task in tasks]
 
 
+async def both(first: Awaitable[T], second: Awaitable[U]) -> tuple[T, U]:
+    """As `together`, for two results of different kinds."""
+    results: list[Any] = await together(first, second)
+    return results[0], results[1]
+
+
 async def _as_coroutine(work: Awaitable[T]) -> T:
     return await work
 
@@ -88,3 +98,4 @@ async def _end_all_tasks() -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.get_running_loop().shutdown_default_executor()

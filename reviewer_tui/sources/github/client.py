@@ -83,15 +83,18 @@ class GitHubClient:
         pace: Pace | None = None,
         timeouts: Timeouts | None = None,
         connections: int = CONNECTIONS,
+        background: Background | None = None,
     ) -> None:
         self.host = host
+        self.answers = answers
         self.pace = pace or Pace()
         self.has_token = token is not None
         self.reader = token.fingerprint if token else ""
-        self._answers = answers
         self._version = host.version
+        self._timeouts = timeouts
         self._transport = Transport(host, token, timeouts, connections)
-        self._background = Background()
+        self._background = background or Background()
+        self._siblings: list[GitHubClient] = []
         self._writing = asyncio.Lock()
         self._next_write = 0.0
         self._refused: TokenRefusedError | None = None
@@ -111,10 +114,24 @@ class GitHubClient:
         """End everything under way; callers of `run` get LoadCancelledError. From any thread."""
         self._background.cancel()
 
+    def sibling(self, host: Host, token: Token | None = None) -> GitHubClient:
+        """A client of another host or token on the same event loop, closed together with this one."""
+        sibling = GitHubClient(
+            host,
+            token,
+            answers=self.answers,
+            pace=self.pace.sibling(),
+            timeouts=self._timeouts,
+            background=self._background,
+        )
+        self._siblings.append(sibling)
+        return sibling
+
     def close(self) -> None:
-        """Close all connections and end the thread, for good."""
-        if self.requests:
-            self.run(self._transport.close())
+        """Close all connections, those of siblings too, and end the thread, for good."""
+        for client in (*self._siblings, self):
+            if client.requests:
+                self.run(client._transport.close())
         self._background.stop()
 
     def __enter__(self) -> GitHubClient:
@@ -135,7 +152,7 @@ class GitHubClient:
         key = answer_key(
             api=self.host.api, url=url, accept=JSON, version=self._version, reader=self.reader, shape=shape
         )
-        kept = unpack(self._answers.read_answer(key)) if self._answers else None
+        kept = unpack(self.answers.read_answer(key)) if self.answers else None
         response = await self._read(url, JSON, etag=kept.etag if kept else "")
         if response.status == 304 and kept:
             try:
@@ -145,21 +162,33 @@ class GitHubClient:
                 response = await self._read(url, JSON)
         value = self._decoded(response, shape, endpoint_of("GET", url))
         link = response.headers.get("link", "")
-        if self._answers and (etag := response.headers.get("etag")):
-            self._answers.write_answer(key, pack(etag, link, msgspec.json.encode(value)))
+        if self.answers and (etag := response.headers.get("etag")):
+            self.answers.write_answer(key, pack(etag, link, msgspec.json.encode(value)))
         return Answer(value, links_of(link), response.headers)
 
     async def listing(self, path: str, item: type[Item], **params: str | int) -> Listing[Item]:
         """All pages of a list."""
         shape: type[tuple[Item, ...]] = tuple[item, ...]  # type: ignore[valid-type]
-        pages = await self._pages(path, shape, params)
+        pages = await self.pages(path, shape, **params)
         return Listing(tuple(one for page in pages for one in page.value), withheld=_withheld(pages))
 
     async def counted_listing(self, path: str, page: type[Page[Item]], **params: str | int) -> Listing[Item]:
         """All pages of a list that GitHub wraps in an object with a count."""
-        pages = await self._pages(path, page, params)
+        pages = await self.pages(path, page, **params)
         items = tuple(one for answer in pages for one in answer.value.items)
         return Listing(items, max(answer.value.total_count for answer in pages), _withheld(pages))
+
+    async def pages(self, path: str, shape: type[T], **params: str | int) -> list[Answer[T]]:
+        """All pages: the first, then the others at once where their addresses follow from the links, else in turn."""
+        first = await self.answer(path, shape, **{"per_page": PAGE_SIZE, **params})
+        following = following_pages(first.links)
+        if following is not None:
+            return [first, *await together(*(self.answer(url, shape) for url in following))]
+        pages, seen = [first], set[str]()
+        while (url := pages[-1].links.get("next", "")) and url not in seen and len(pages) < MOST_PAGES:
+            seen.add(url)
+            pages.append(await self.answer(url, shape))
+        return pages
 
     async def raw(self, path: str, *, limit: int = LARGEST_ANSWER, **params: str | int) -> bytes:
         """The bytes behind an address in GitHub's raw form; neither kept nor revalidated."""
@@ -240,18 +269,6 @@ class GitHubClient:
         self._next_write = max(now, self._next_write) + WRITE_INTERVAL
 
     # --- inside ----------------------------------------------------------------------------------------------------
-
-    async def _pages(self, path: str, shape: type[T], params: Mapping[str, str | int]) -> list[Answer[T]]:
-        """All pages: the first, then the others at once where their addresses follow from the links, else in turn."""
-        first = await self.answer(path, shape, **{"per_page": PAGE_SIZE, **params})
-        following = following_pages(first.links)
-        if following is not None:
-            return [first, *await together(*(self.answer(url, shape) for url in following))]
-        pages, seen = [first], set[str]()
-        while (url := pages[-1].links.get("next", "")) and url not in seen and len(pages) < MOST_PAGES:
-            seen.add(url)
-            pages.append(await self.answer(url, shape))
-        return pages
 
     async def _read(
         self,

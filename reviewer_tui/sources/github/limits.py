@@ -59,6 +59,10 @@ class Pace:
         self._closed_until: dict[str, tuple[float, str]] = {}
         self._secondary_pause = _SECONDARY_PAUSE
 
+    def sibling(self) -> Pace:
+        """The pace of another host or token: own books, the same listener and patience."""
+        return Pace(self._on_wait, patience=self._patience, clock=self._clock, pause_unit=self._pause_unit)
+
     @property
     def budgets(self) -> tuple[Budget, ...]:
         """What GitHub last said is left, by resource."""

@@ -13,7 +13,7 @@ _REUSE = r"(?m:^[^\S\n]*(?:/reuse-sweep-run\s+(?P<pinned>\d{1,18})|/use[^\S\r\n]
 _DASHBOARD = r"[?&]unofficialRun=(?P<shown>\d{1,18})"
 _PULL = re.compile(
     r"(?i:https?://github\.com/)(?P<repository>[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100})"
-    r"/(?:pull|issues)/(?P<number>[1-9]\d{0,8})\b"
+    r"/pull/(?P<number>[1-9]\d{0,8})\b"
 )
 
 

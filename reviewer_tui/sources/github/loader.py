@@ -1,0 +1,391 @@
+"""Pull requests from GitHub: everything of one, at once and complete, and kept for when there is no network.
+
+One load goes four round trips deep for the texts and the files, and as many more for what sweeps measured. Each part of
+the snapshot is checked against GitHub's own counts. Git objects are read by name and kept for ever; all other answers
+are revalidated, so that loading again costs nothing of the budget where nothing changed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from reviewer_tui.model.part import Part, complete, partial, unavailable
+from reviewer_tui.model.pull_request import ChangedFile, PullRequestRef
+from reviewer_tui.model.refs import DEFAULT_REPOSITORY
+from reviewer_tui.model.snapshot import Snapshot, Trees
+from reviewer_tui.model.tree import Tree
+from reviewer_tui.policy.layout import discover_layout
+from reviewer_tui.sources.difference import changed_entries
+from reviewer_tui.sources.github.background import both, together
+from reviewer_tui.sources.github.client import GitHubClient
+from reviewer_tui.sources.github.errors import HiddenError
+from reviewer_tui.sources.github.facts import (
+    changed_files,
+    commit_of,
+    conversation_of,
+    events_of,
+    git_commit_of,
+    info_of,
+    plain_lines,
+)
+from reviewer_tui.sources.github.hosts import parse_host
+from reviewer_tui.sources.github.measurements import MeasurementReader
+from reviewer_tui.sources.github.mentions import mentioned_pulls, mentioned_runs
+from reviewer_tui.sources.github.objects import GitHubObjects
+from reviewer_tui.sources.github.paging import Listing
+from reviewer_tui.sources.github.runs import Branch, RunReader
+from reviewer_tui.sources.github.shapes import (
+    CommitItem,
+    Comparison,
+    IssueComment,
+    IssueEvent,
+    Pull,
+    PullFile,
+    Review,
+    ReviewComment,
+    Viewer,
+)
+from reviewer_tui.sources.github.stages import Doubts, Progress, Report
+from reviewer_tui.sources.github.upstream import UpstreamReader
+from reviewer_tui.sources.github.wanted import blobs_of, config_files, launch_files, policy_files
+from reviewer_tui.sources.objects import GitCommit
+from reviewer_tui.sources.source import Loaded
+from reviewer_tui.sources.stored import Store
+
+MOST_CHANGED_FILES = 50_000
+"""Changed files that are told at all."""
+
+_LOADING = "This is still being loaded."
+
+
+class Watch(msgspec.Struct, frozen=True):
+    """Who is told while one load is under way: how far it is, and every state of the snapshot that is worth showing,
+    with parts that are still unavailable. Called from another thread, and never after the load has returned or raised,
+    so that a late answer cannot take a newer one's place."""
+
+    progress: Report = lambda _: None
+    partial: Callable[[Loaded], None] = lambda _: None
+
+
+class GitHubSource:
+    """Pull requests of one repository, read through a client and kept in a store. Trees go on reading through both."""
+
+    def __init__(
+        self,
+        client: GitHubClient,
+        store: Store,
+        repository: str = DEFAULT_REPOSITORY,
+        *,
+        now: Callable[[], str] | None = None,
+    ) -> None:
+        self._client = client
+        self._store = store
+        self._repository = repository
+        self._now = now or _utc_now
+        self._objects: dict[str, GitHubObjects] = {}
+        self._upstream, self._anonymous = _upstream_clients(client)
+
+    def load(
+        self,
+        ref: PullRequestRef,
+        *,
+        head: str | None = None,
+        policy_ref: str | None = None,
+        watch: Watch | None = None,
+    ) -> Loaded:
+        """One pull request, at `head` (a SHA or prefix) or at its newest head, under the policy of `policy_ref`. Raises
+        GitHubError where the pull request itself, its commits or its files cannot be had; what else is missing is said
+        in the parts."""
+        load = _Load(self._client, self.objects(ref.repository), ref, watch or Watch(), self._now)
+        upstream = UpstreamReader(self._upstream, self._anonymous, load.watch.progress)
+        loaded = self._client.run(load.whole(head, policy_ref, upstream))
+        self._store.write_snapshot(loaded.snapshot, loaded.trees.policy.revision)
+        return loaded
+
+    def tree(self, revision: str) -> Tree:
+        """Any revision by SHA, prefix or name."""
+        objects = self.objects(self._repository)
+        return objects.tree(self._client.run(_resolved(self._client, objects, revision)))
+
+    def objects(self, repository: str) -> GitHubObjects:
+        """The git objects of a repository on this host."""
+        if repository not in self._objects:
+            self._objects[repository] = GitHubObjects(self._client, self._client.host.name, repository, self._store)
+        return self._objects[repository]
+
+
+class _Texts(msgspec.Struct, frozen=True):
+    """What the first round trip brings."""
+
+    pull: Pull
+    commits: tuple[GitCommit, ...]
+    files: Listing[PullFile] | None
+    mentioned: tuple[str, ...]
+
+
+class _Load:
+    """One load: its parts as they become known."""
+
+    def __init__(
+        self, client: GitHubClient, objects: GitHubObjects, ref: PullRequestRef, watch: Watch, now: Callable[[], str]
+    ) -> None:
+        self.watch = watch
+        self._client = client
+        self._objects = objects
+        self._ref = ref
+        self._base = f"/repos/{ref.repository}"
+        self._now = now
+        self._parts: dict[str, Part[Any]] = dict.fromkeys(
+            ("files", "commits", "info", "conversation", "runs", "evals", "results", "upstream", "events"),
+            unavailable(_LOADING),
+        )
+        self._viewer = ""
+        self._trees: Trees | None = None
+
+    async def whole(self, head: str | None, policy_ref: str | None, upstream: UpstreamReader) -> Loaded:
+        texts = await self._texts(head)
+        await together(
+            self._revisions(texts, head, policy_ref), self._sweeps(texts), self._linked(texts.mentioned, upstream)
+        )
+        return self._loaded()
+
+    # --- the first round trip --------------------------------------------------------------------------------------
+
+    async def _texts(self, head: str | None) -> _Texts:
+        """The pull request and everything that can be asked for by its number alone."""
+        number, doubts = self._ref.number, {name: Doubts() for name in ("conversation", "events", "files")}
+        said, history = doubts["conversation"], doubts["events"]
+        pulls, issues = f"{self._base}/pulls/{number}", f"{self._base}/issues/{number}"
+        read = self._client.listing
+        results: list[Any] = await together(
+            self._pull(pulls),
+            read(f"{pulls}/commits", CommitItem),
+            doubts["files"].attempt(read(f"{pulls}/files", PullFile), "The list of changed files"),
+            said.attempt(read(f"{issues}/comments", IssueComment), "The comments"),
+            said.attempt(read(f"{pulls}/reviews", Review), "The reviews"),
+            said.attempt(read(f"{pulls}/comments", ReviewComment), "The comments on lines"),
+            history.attempt(read(f"{issues}/events", IssueEvent), "The history of labels"),
+            self._who_reads(),
+        )
+        pull: Pull = results[0]
+        listed: Listing[CommitItem] = results[1]
+        comments, reviews, inline, events, self._viewer = results[3:]
+        self.watch.progress(Progress("pull request and conversation", 1, 1))
+        commits = await self._commits(pull, listed, head)
+        self._parts["info"] = complete(info_of(pull))
+        self._parts["events"] = history.part(events_of(events.items)) if events else history.nothing()
+        if comments or reviews or inline:
+            _expect(said, comments, pull.comments, "comments")
+            _expect(said, inline, pull.review_comments, "comments on lines")
+            self._parts["conversation"] = said.part(conversation_of(_items(comments), _items(reviews), _items(inline)))
+        else:
+            self._parts["conversation"] = said.nothing()
+        spoken = self._parts["conversation"].value or ()
+        mentioned = (plain_lines(pull.body), *(comment.body for comment in spoken))
+        return _Texts(pull, commits, results[2], mentioned)
+
+    async def _pull(self, address: str) -> Pull:
+        try:
+            return await self._client.get(address, Pull)
+        except HiddenError as fault:
+            what = f"#{self._ref.number} of {self._ref.repository}"
+            raise HiddenError(
+                f"Pull request {what} is not there, or hidden from this reader.",
+                fault.remedy,
+                endpoint=fault.endpoint,
+                status=404,
+            ) from None
+
+    async def _who_reads(self) -> str:
+        """The login whose token this is; empty where GitHub does not say (a token of an app has none)."""
+        if not self._client.has_token:
+            return ""
+        viewer = await Doubts().attempt(self._client.get("/user", Viewer), "The login")
+        return viewer.login if viewer else ""
+
+    async def _commits(self, pull: Pull, listed: Listing[CommitItem], head: str | None) -> tuple[GitCommit, ...]:
+        """The commits up to the head that is asked for, oldest first. GitHub lists 250 of a pull request; a comparison
+        has them all."""
+        items, short = listed.items, len(listed.items) < pull.commits
+        chosen = [n for n, item in enumerate(items) if head is not None and item.sha.startswith(head.lower())]
+        if len(chosen) == 1:
+            items, short = items[: chosen[0] + 1], False
+        elif head is not None and not pull.head.sha.startswith(head.lower()):
+            resolved = await self._client.get(f"{self._base}/commits/{quote(head, safe='')}", CommitItem, per_page=1)
+            items = await self._compared_commits(pull, resolved.sha) or (resolved,)
+            short = False
+        if short:
+            items = await self._compared_commits(pull, pull.head.sha)
+        commits = tuple(git_commit_of(item) for item in items)
+        self._objects.keep_commits(commits)
+        if len(commits) < pull.commits and head is None:
+            reason = f"GitHub told {len(commits):,} of {pull.commits:,} commits."
+            self._parts["commits"] = partial(tuple(map(commit_of, commits)), reason)
+        else:
+            self._parts["commits"] = complete(tuple(map(commit_of, commits)))
+        return commits
+
+    async def _compared_commits(self, pull: Pull, head: str) -> tuple[CommitItem, ...]:
+        pages = await self._client.pages(f"{self._base}/compare/{_comparison(pull, head)}", Comparison)
+        return tuple(item for page in pages for item in page.value.commits)
+
+    # --- revisions and files ---------------------------------------------------------------------------------------
+
+    async def _revisions(self, texts: _Texts, head: str | None, policy_ref: str | None) -> None:
+        """Merge base, tip and policy, their folders, the changed files, and the files that a review reads."""
+        pull = texts.pull
+        sha = texts.commits[-1].sha if texts.commits else pull.head.sha
+        wanted_policy = policy_ref or (pull.base.ref if pull.merged else None)
+        comparison, policy = await both(
+            self._client.get(f"{self._base}/compare/{_comparison(pull, sha)}", Comparison, per_page=1),
+            _resolved(self._client, self._objects, wanted_policy) if wanted_policy else _nothing(),
+        )
+        base, tip = git_commit_of(comparison.merge_base_commit), git_commit_of(comparison.base_commit)
+        tip_commit = self._objects.commit(sha) or await _resolved(self._client, self._objects, sha)
+        self._objects.keep_commits((base, tip))
+        if not pull.merged:
+            self._objects.store.write_name(self._ref.host, self._ref.repository, pull.base.ref, tip.sha)
+        sides = (policy or tip, base, tip_commit, tip)
+        await self._objects.load_folders(commit.tree for commit in sides)
+        self.watch.progress(Progress("folders", 1, 1))
+        at_newest = sha == pull.head.sha
+        listed = texts.files.items if texts.files and at_newest else comparison.files
+        counted = pull.changed_files if at_newest else None
+        self._parts["files"] = await asyncio.to_thread(self._changed, base, tip_commit, listed, counted)
+        trees = Trees(
+            policy=self._objects.tree(sides[0]),
+            base=self._objects.tree(base),
+            head=self._objects.tree(tip_commit),
+            default_branch=self._objects.tree(tip),
+        )
+        needed, likely = await asyncio.to_thread(_files_to_load, trees, self._parts["files"].value or ())
+        await self._objects.load_files(needed)
+        self.watch.progress(Progress("policy and configs", 1, 1))
+        self._trees = trees
+        self._tell()
+        await self._objects.load_files(likely, whatever_the_cost=False)
+        self.watch.progress(Progress("scripts and recipes", 1, 1))
+
+    def _changed(
+        self, base: GitCommit, head: GitCommit, listed: Sequence[PullFile], counted: int | None
+    ) -> Part[tuple[ChangedFile, ...]]:
+        """The changed files: both trees know all of them, GitHub's list their renames and line counts."""
+        changes, all_seen = changed_entries(self._objects.entries, base.tree, head.tree, MOST_CHANGED_FILES)
+        files = changed_files(changes, listed)
+        if not all_seen:
+            return partial(files, f"More than {MOST_CHANGED_FILES:,} files changed; the others are left out.")
+        uncounted = sum(file.additions is None for file in files)
+        if uncounted or (counted is not None and len(listed) < counted):
+            return partial(files, f"Renames and line counts of {uncounted:,} files are unknown: GitHub lists 3,000.")
+        return complete(files)
+
+    # --- runs and links --------------------------------------------------------------------------------------------
+
+    async def _sweeps(self, texts: _Texts) -> None:
+        """Runs, then what they measured."""
+        pull = texts.pull
+        own = pull.head.repo is not None and pull.head.repo.full_name.lower() == self._ref.repository.lower()
+        branch = Branch(
+            name=pull.head.ref,
+            own=own and pull.head.ref != pull.base.ref,
+            commits=tuple(commit.sha for commit in texts.commits) or (pull.head.sha,),
+        )
+        linked = mentioned_runs(texts.mentioned, self._ref.repository)
+        runs = await RunReader(self._client, self._ref.repository, self.watch.progress).runs(branch, linked)
+        self._parts["runs"] = runs
+        self._tell()
+        reader = MeasurementReader(self._client, self._ref.repository, self.watch.progress)
+        measured = await reader.measured(runs, linked)
+        self._parts |= {"runs": measured.runs, "evals": measured.evals, "results": measured.results}
+        self._tell()
+
+    async def _linked(self, texts: Iterable[str], upstream: UpstreamReader) -> None:
+        self._parts["upstream"] = await upstream.states(mentioned_pulls(texts, self._ref.repository))
+
+    # --- the snapshot ----------------------------------------------------------------------------------------------
+
+    def _tell(self) -> None:
+        if self._trees is not None:
+            self.watch.partial(self._loaded())
+
+    def _loaded(self) -> Loaded:
+        trees = self._trees
+        assert trees is not None
+        snapshot = Snapshot(
+            ref=self._ref,
+            source="github",
+            taken_at=self._now(),
+            head=trees.head.revision,
+            merge_base=trees.base.revision,
+            default_branch=trees.default_branch.revision,
+            viewer=self._viewer,
+            **self._parts,
+        )
+        return Loaded(snapshot, trees)
+
+
+async def _nothing() -> None:
+    return None
+
+
+async def _resolved(client: GitHubClient, objects: GitHubObjects, revision: str) -> GitCommit:
+    """A commit by SHA, prefix or name, with its folders. A full SHA that is kept needs no request."""
+    kept = objects.commit(revision.lower()) if len(revision) == 40 else None
+    if kept is None:
+        address = f"/repos/{objects.repository}/commits/{quote(revision, safe='')}"
+        kept = git_commit_of(await client.get(address, CommitItem, per_page=1))
+        objects.keep_commits((kept,))
+        if not kept.sha.startswith(revision.lower()):
+            objects.store.write_name(objects.host, objects.repository, revision, kept.sha)
+    await objects.load_folders((kept.tree,))
+    return kept
+
+
+def _comparison(pull: Pull, head: str) -> str:
+    """What is compared: the branch merged into, as it was just before where the pull request is merged already."""
+    return f"{quote(pull.base.sha if pull.merged else pull.base.ref, safe='')}...{head}"
+
+
+def _files_to_load(trees: Trees, changed: Sequence[ChangedFile]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The object names of the files that every review reads, and of those that it may read."""
+    policy = discover_layout(trees.policy)
+    needed = list(blobs_of(trees.policy, policy_files(trees.policy, policy)))
+    likely = [sha for file in changed for sha in (file.old_blob, file.new_blob) if sha and _is_file(file)]
+    for tree in (trees.base, trees.head, trees.default_branch):
+        layout = discover_layout(tree)
+        needed += blobs_of(tree, config_files(layout))
+        likely += blobs_of(tree, launch_files(tree, layout))
+    return tuple(dict.fromkeys(needed)), tuple(dict.fromkeys(likely))
+
+
+def _is_file(file: ChangedFile) -> bool:
+    return not file.binary and all(mode is None or mode.startswith("100") for mode in (file.old_mode, file.new_mode))
+
+
+def _items(listing: Listing[Any] | None) -> tuple[Any, ...]:
+    return listing.items if listing else ()
+
+
+def _expect(doubts: Doubts, listing: Listing[Any] | None, count: int, what: str) -> None:
+    """A doubt where GitHub counts more than it told."""
+    if listing is not None and len(listing.items) < count:
+        doubts.add(f"GitHub told {len(listing.items):,} of {count:,} {what}.")
+
+
+def _upstream_clients(client: GitHubClient) -> tuple[GitHubClient, GitHubClient]:
+    """Who asks for pull requests of other projects, with the token and without: they are on github.com, whatever host
+    this is; only a server on the own machine stands for that too."""
+    if client.host.kind in ("github.com", "loopback"):
+        return client, client.sibling(client.host) if client.has_token else client
+    anonymous = client.sibling(parse_host("github.com"))
+    return anonymous, anonymous
+
+
+def _utc_now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
