@@ -3,8 +3,7 @@
 The template stood between `## Template` and the next heading until 2026-07-03, and stands in a fence since. Its items
 are the boxes; a sub-item has no box of its own in the older versions, and is an item all the same where it is known.
 All 21 versions until 2026-08-14 are bundled, and the one of autumn 2026 as it was read on 2026-11-30 (days between were
-not read), to name the version of a template and to fall back on when a repository
-cannot be read.
+not read), to name the version of a template and to fall back on when a repository cannot be read.
 """
 
 from __future__ import annotations

@@ -53,6 +53,7 @@ _INCLUSIVE = re.compile(r"\b(?:until|through|after|last day(?: is| of| was)?|las
 _EXCLUSIVE = re.compile(r"\b(?:since|removed|retired|deprecated|deleted|dropped|as of)(?: on)?\W*$", re.I)
 _LAST_DAY = re.compile(r"\b(?:is|was) the last (?:allowed )?day\b", re.I)
 _RETIRING = re.compile(r"\b(?:deprecat|retire|remov|last (?:allowed )?day|until\b|cutover|sunset)", re.I)
+_RETIRED_AFTER = re.compile(r"\b(?:fully )?retired after\b", re.I)
 _RULED = re.compile(r"\b(?:is|are|be|been)\s+(?:\w+\s+)?(?:deprecated|retired)\b", re.I)
 _ENACTED = re.compile(r"\benacted on\b|\bretirements?\b.{0,80}\bcarried out\b", re.I)
 _NOT_ENACTED = re.compile(r"\bnot (?:yet )?enacted\b", re.I)
@@ -269,7 +270,7 @@ class _Reader:
                 for day in _days(remark):
                     if day.keeps and not _ARM_ONLY.search(remark):
                         self.rule(row, "matrix", f"{piece} ({remark})", prefixes=prefixes, what=what, day=day)
-            retired = re.search(r"\b(?:fully )?retired after\b", piece, re.I)
+            retired = _RETIRED_AFTER.search(piece)
             if retired and (days := _days(piece[retired.start() :])):
                 self.rule(
                     row, "matrix", piece, prefixes=prefixes, what=_What((), (), None, True), day=_no_keep(days[0])
@@ -390,6 +391,9 @@ class _Reader:
         clear = bool(named) or len(about) == 1
         if dates and _LAST_DAY.search(words):
             day = _Day(dates[0][0], True, True)
+        elif _RETIRED_AFTER.search(words) and days and days[-1].clear:
+            # Scenarios in such a sentence are how it came to that, not what ends on the day.
+            what, day = _What((), (), None, True), _no_keep(days[-1])
         elif days and days[0].clear:
             day = days[0]
         elif named and _RULED.search(words) and _what(words).known and (days or date):

@@ -52,6 +52,12 @@ Signed: `NAME`
 ```
 After it - [ ] nothing
 """
+AUTUMN_LABELS = [*map(str, range(1, 13)), "12a", "13", "14", "15", "16"]
+AUTUMN_NAMES = [
+    *("latest", "quality", "validation", "evals", "chat_template", "draft_as_shipped", "golden_al", "deprecated"),
+    *("architecture", "upstream_images", "engine_first", "recipe", "recipe_merged", "engine_patch", "append_only"),
+    *("exceptions", "pareto"),
+]
 UNFENCED = FENCED.replace("```\n", "").replace("After it", "## Example\nAfter it")
 
 
@@ -118,25 +124,7 @@ def test_the_newest_layout_has_seventeen_boxes(autumn: DictTree) -> None:
     part, problems = read_template(autumn, discover_layout(autumn))
     assert problems == ()
     assert part.value is not None
-    assert names(part.value) == [
-        ("1", "latest"),
-        ("2", "quality"),
-        ("3", "validation"),
-        ("4", "evals"),
-        ("5", "chat_template"),
-        ("6", "draft_as_shipped"),
-        ("7", "golden_al"),
-        ("8", "deprecated"),
-        ("9", "architecture"),
-        ("10", "upstream_images"),
-        ("11", "engine_first"),
-        ("12", "recipe"),
-        ("12a", "recipe_merged"),
-        ("13", "engine_patch"),
-        ("14", "append_only"),
-        ("15", "exceptions"),
-        ("16", "pareto"),
-    ]
+    assert names(part.value) == list(zip(AUTUMN_LABELS, AUTUMN_NAMES, strict=True))
 
 
 @given(st.text(max_size=400) | st.lists(st.sampled_from(FENCED.splitlines()), max_size=30).map("\n".join))
@@ -193,19 +181,17 @@ def test_a_check_is_named_by_its_heading() -> None:
 
 
 def test_the_bundled_templates_name_themselves() -> None:
-    bundled = bundled_templates()
-    assert len(bundled) == 21
-    assert [template.version.split()[0] for template in bundled if template.version] == [
-        *("1", "3", "3", "4", "5", "6", "7", "8"),  # 2 and 3 have the same items
-        *("12", "12", "12", "12", "13", "14", "15", "16", "17", "18", "20", "20", "21"),
-    ]
+    versions = [template.version.split()[0] for template in bundled_templates() if template.version]
+    # Where only the prose around the items changed, the newest of the same items gives the name.
+    assert versions[:12] == ["1", "3", "3", "4", "5", "6", "7", "8", "12", "12", "12", "12"]
+    assert versions[12:21] == ["13", "14", "15", "16", "17", "18", "20", "20", "21"]
+    assert versions[21:] == [str(number) for number in range(22, len(versions) + 1)]
 
 
 def test_the_newest_bundled_template_is_ready_to_use() -> None:
     template = bundled_template()
-    assert template.version == "21 (2026-08-14)"
-    assert [item.label for item in template.items][-4:] == ["11a", "12", "13", "14"]
-    assert all(item.known and item.boxed for item in template.items)
+    assert names(template) == list(zip(AUTUMN_LABELS, AUTUMN_NAMES, strict=True))
+    assert all(item.boxed for item in template.items)
     assert template.signature == "Signed: `FILL_IN_GITHUB_USERNAME`"
 
 
@@ -232,7 +218,7 @@ BOXES = {
 def test_all_real_versions(real_data: Path) -> None:
     files = sorted((real_data / "inferencex" / "checklists").iterdir())
     assert len(files) == 21
-    for number, (file, bundled) in enumerate(zip(files, bundled_templates(), strict=True), start=1):
+    for number, (file, bundled) in enumerate(zip(files, bundled_templates()[:21], strict=True), start=1):
         template = parsed(file.read_text())
         assert template.text == bundled.text
         assert template.version == bundled.version
