@@ -20,10 +20,13 @@ from reviewer_tui.cli.options import (
 from reviewer_tui.cli.output import page_width, put, put_raw, wrap
 from reviewer_tui.cli.report import to_json
 from reviewer_tui.model.refs import parse_ref
+from reviewer_tui.model.text import shorten
 from reviewer_tui.review.load import Reviewer
 from reviewer_tui.review.signing import lint_sign_off
 from reviewer_tui.signoff.lint import LintFinding, LintReport
 from reviewer_tui.signoff.match import Segment
+
+_LONGEST_EXPECTATION = 200
 
 
 def parser() -> argparse.ArgumentParser:
@@ -55,6 +58,8 @@ def _lines(report: LintReport, width: int) -> Iterator[str]:
         yield from wrap(finding.message, width, f"{finding.status.letter} {place}")
         if finding.segments:
             yield from wrap(_drift(finding.segments), width, "    ")
+        elif finding.expected:
+            yield from wrap(f"expected: {shorten(finding.expected, _LONGEST_EXPECTATION)}", width, "    ")
     yield f"{len(report.faults)} faults, {len(report.remarks)} remarks"
 
 

@@ -221,7 +221,8 @@ def _reaches_beyond_blocks(text: str) -> bool:
 
 def _cut(lines: list[str], starts: list[tuple[str, int]]) -> list[Block]:
     blocks: list[Block] = []
-    for (key, start), end in zip(starts, [*(start for _, start in starts[1:]), len(lines)], strict=True):
+    ends = [*(start for _, start in starts[1:]), len(lines)][: len(starts)]
+    for (key, start), end in zip(starts, ends, strict=True):
         last = end - 1
         while last > start and (not lines[last].strip(" ") or lines[last].lstrip(" ")[0] == "#"):
             last -= 1
