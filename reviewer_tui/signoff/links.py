@@ -23,6 +23,7 @@ MAX_LINKS = 2_000
 VLLM_RECIPES = "vllm-project/recipes"
 SGLANG = "sgl-project/sglang"
 _UPSTREAM = (VLLM_RECIPES, SGLANG)
+_RECIPE_FOLDERS = ("docs", "docs_new", "docs/cookbook", "docs_new/cookbook", "models")
 _LEGACY_REPOSITORIES = ("sgl-project/sgl-cookbook", "sgl-project/sgl-docs")
 
 
@@ -252,6 +253,8 @@ def _on_github(url: str, path: str, fragment: str, reviewed: str) -> Target:
     repository, rest = f"{pieces[0]}/{pieces[1].removesuffix('.git')}", "".join(f"/{piece}" for piece in pieces[2:])
     same = repository.lower()
     upstream = same in _UPSTREAM
+    if same in _LEGACY_REPOSITORIES:
+        return Target(url=url, kind=LinkKind.LEGACY_RECIPE, repository=repository, path=rest.lstrip("/") or None)
     if found := _RUN.match(rest):
         return Target(
             url=url,
@@ -273,8 +276,6 @@ def _on_github(url: str, path: str, fragment: str, reviewed: str) -> Target:
             number=int(found["number"]),
             comment=comment,
         )
-    if same in _LEGACY_REPOSITORIES:
-        return Target(url=url, kind=LinkKind.LEGACY_RECIPE, repository=repository, path=rest.lstrip("/") or None)
     return _file(url, repository, rest, upstream, same == reviewed.lower())
 
 
@@ -288,14 +289,7 @@ def _file(url: str, repository: str, rest: str, upstream: bool, reviewed: bool) 
         return _waiver(url, repository, revision, path)
     if upstream:
         # The template links the folder of all cookbook pages: it names no recipe.
-        bare = found["form"] == "tree" and path in (
-            "",
-            "docs",
-            "docs_new",
-            "docs/cookbook",
-            "docs_new/cookbook",
-            "models",
-        )
+        bare = found["form"] == "tree" and (path in _RECIPE_FOLDERS or (not path and revision in ("main", "master")))
         kind = LinkKind.RECIPE_ROOT if bare else LinkKind.UPSTREAM_FILE
     elif path.endswith("PR_REVIEW_CHECKLIST.md"):
         kind = LinkKind.CHECKLIST

@@ -32,14 +32,10 @@ def signed(template: ChecklistTemplate | None = None, detail: str = DETAIL, logi
     return "\n".join(lines).replace("FILL_IN_GITHUB_USERNAME", login)
 
 
-def autumn() -> ChecklistTemplate:
-    """A template in the shape of autumn 2026: 17 boxes, items this program knows by name and one it does not."""
-    text = newest().text
-    draft = "- [ ] Verified that the draft model and head is served as it ships, and named its shipped precision below."
-    pareto = "- [ ] Reported the number of points on the throughput/E2EL Pareto frontier of each affected curve."
-    strange = "- [ ] Verified that the quantum flux capacitor was calibrated before benchmarking."
-    text = text.replace("- [ ] For agentic", f"{draft}\n- [ ] For agentic")
-    text = text.replace("reasoning below.\n", f"reasoning below.\n{pareto}\n{strange}\n")
+def strange() -> ChecklistTemplate:
+    """The template of autumn 2026 with one more item, which this program does not know."""
+    new = "- [ ] Verified that the quantum flux capacitor was calibrated before benchmarking."
+    text = version(22).text.replace("\n\n### Additional", f"\n{new}\n\n### Additional")
     template = parse_template(f"## Template\n```\n{text}\n```\n", "docs/PR_REVIEW_CHECKLIST.md")
     assert isinstance(template, ChecklistTemplate)
     return template
