@@ -82,12 +82,12 @@ def parse_template(text: str, path: str) -> ChecklistTemplate | Problem:
         )
     lines = text.splitlines()
     span = _template_span(lines)
-    if span is None:
+    body = lines[span.start : span.end] if span else []
+    detail = _detail_at(body)
+    drafts = _drafts(body, span.start + 1) if span else []
+    if span is None or not drafts:
         message = "The checklist holds no template: no fenced block or Template section with boxes."
         return Problem(path=path, message=message, rule="checklist-template")
-    body = lines[span.start : span.end]
-    detail = _detail_at(body)
-    drafts = _drafts(body, span.start + 1)
     if len(drafts) > MAX_ITEMS:
         message = f"The template holds more than {MAX_ITEMS} items, which is not read."
         return Problem(path=path, message=message, rule="checklist-size")

@@ -134,7 +134,7 @@ class Deprecations(msgspec.Struct, frozen=True, kw_only=True):
             if (found := self._ruling_by(rule, concerned, scenario, precision, method, date, row)) is not None
         ]
         matrix = self._ruling_by_matrix(prefix, scenario, precision, row)
-        if matrix.status == "allowed" or not any(_still_kept(rule, precision, date) for rule in concerned):
+        if matrix.status == "allowed" or not any(_still_kept(rule, prefix, precision, date) for rule in concerned):
             rulings.append(matrix)
         if any(found.status == "deprecated" for found in rulings):
             rulings = [found for found in rulings if found.status not in ("allowed", "unknown")]
@@ -214,10 +214,10 @@ def _meets(rule: DeprecationRule, precision: str, method: str | None) -> bool | 
     return False if same or not rule.binding else None
 
 
-def _still_kept(rule: DeprecationRule, precision: str, date: str) -> bool:
-    """Whether a line itself allows a model's scenario or precision until a day that has not passed."""
+def _still_kept(rule: DeprecationRule, prefix: str, precision: str, date: str) -> bool:
+    """Whether a line itself allows the prefix's scenario or precision until a day that has not passed."""
     named = rule.scenario is not None or (rule.precision is not None and rule.precision == _precision(precision))
-    return rule.keeps and rule.clear and bool(rule.prefixes) and named and not rule.dead_on(date)
+    return rule.keeps and rule.clear and prefix.lower() in rule.prefixes and named and not rule.dead_on(date)
 
 
 def _contradicts_matrix(rule: DeprecationRule) -> bool:
