@@ -185,8 +185,21 @@ def _differences(old: Sequence[str], new: Sequence[str]) -> tuple[list[tuple[int
     for kind, old_from, old_to, new_from, new_to in steps:
         if kind != "equal":
             removed.extend((start + index + 1, old_rest[index]) for index in range(old_from, old_to))
-            added.extend((start + index + 1, new_rest[index]) for index in range(new_from, new_to))
+            first, last = start + new_from, start + new_to
+            if kind == "insert":
+                first, last = _slid_to_entry(new, first, last)
+            added.extend((index + 1, new[index]) for index in range(first, last))
     return added, removed
+
+
+def _slid_to_entry(lines: Sequence[str], first: int, last: int) -> tuple[int, int]:
+    """The same insertion, moved up to begin with an entry where equal lines around it allow that, as git shows it."""
+    start, end = first, last
+    while not lines[start].startswith(_ENTRY_START):
+        if start == 0 or lines[start - 1] != lines[end - 1]:
+            return first, last
+        start, end = start - 1, end - 1
+    return start, end
 
 
 def _corrections(deleted: Sequence[tuple[int, str]], added: Sequence[tuple[int, str]]) -> list[tuple[int, str, str]]:
