@@ -154,9 +154,9 @@ def _open_items(
             continue
         if notes.detail is not None and explain(item, template, notes.detail).recognised:
             continue
-        found = reason_not_applicable(item, results, checks_of(item.name))
-        reason = _indented(mark.note.strip()) or found
-        if reason and (mark.decision is Decision.NOT_APPLICABLE or (found and not mark.note.strip())):
+        note = _indented(mark.note.strip()) if re.search(r"\w", mark.note) else ""
+        reason = note or reason_not_applicable(item, results, checks_of(item.name))
+        if reason and (mark.decision is Decision.NOT_APPLICABLE or not note):
             reason = reason if re.match(r"not applicable|n/a\b", reason, re.IGNORECASE) else f"not applicable: {reason}"
         text = f"- {_item(item)} is left open: {reason or f'{TODO}: say why.'}"
         yield Section(kind="open_item", source=item.label, text=text)
@@ -251,13 +251,13 @@ def _unfinished(
     login: str,
 ) -> Iterator[Unfinished]:
     by_name = {result.name: result for result in results}
-    todo = {section.source for section in sections if section.kind == "open_item" and f": {TODO}:" in section.text}
+    detail = _detail_text(sections)
     for item in template.items:
         mark = notes.mark(item.label)
         accepted = mark.decision is Decision.ACCEPTED
         failing = [by_name[name] for name in checks_of(item.name) if name in by_name]
         failing = [result for result in failing if result.status is Status.FAIL]
-        if item.label in todo:
+        if item.boxed and not accepted and explain(item, template, detail).grade == "none":
             yield Unfinished(item.label, f"{_item(item)} is open and nothing says why.")
         if accepted and failing and not mark.note.strip():
             yield Unfinished(

@@ -13,6 +13,7 @@ from typing import Literal
 import msgspec
 
 from reviewer_tui.model.checklist import ChecklistItem, ChecklistTemplate
+from reviewer_tui.signoff.titles import item_title
 
 Grade = Literal["named", "worded", "hinted", "general", "none"]
 
@@ -24,7 +25,7 @@ _VOCABULARY: dict[str, str] = {
     "evals": "eval evals evaluation accuracy gsm8k",
     "chat_template": "chat-template chat speculative spec-decode spec-decoding non-speculative mtp eagle",
     "draft_as_shipped": "draft speculative spec-decode non-speculative mtp eagle dspark",
-    "golden_al": "golden al acceptance synthetic agentic non-agentic speculative non-speculative mtp 8k1k 1k1k",
+    "golden_al": "golden al acceptance synthetic agentic non-agentic speculative non-speculative mtp eagle 8k1k",
     "deprecated": "deprecated deprecation models.md retired",
     "architecture": "architecture flops hf-overrides",
     "upstream_images": "image images docker upstream fork",
@@ -42,7 +43,7 @@ _ASIDE = r"(?:\s{0,3}\([^()]{0,80}\))?"
 _JOIN = r"\s{0,3}(?:,\s{0,3}and|,|;|/|&|\+|and|or|to|through|-|–|、|和|及|与|至|到)\s{0,3}"
 _REFERENCE = re.compile(
     r"(?:\b(?:items?|check ?box(?:es)?|box(?:es)?|bullets?|nos?\.)\s{0,3}[#(]?\s{0,2}|第\s{0,2}|(?<![\w/])(?<!PR )#)"
-    rf"(?P<list>{_LABEL}{_ASIDE}(?:{_JOIN}#?{_LABEL}{_ASIDE}){{0,40}})(?!\w)",
+    rf"(?P<list>{_LABEL}{_ASIDE}(?:{_JOIN}#?{_LABEL}{_ASIDE}){{0,40}})(?![A-Za-z0-9_])",
     re.IGNORECASE,
 )
 _RANGE = re.compile(r"(\d{1,2})[a-z]?\s{0,3}(?:-|–|to|through|至|到)\s{0,3}#?(\d{1,2})", re.IGNORECASE)
@@ -144,13 +145,13 @@ def _grade(statement: _Statement, item: ChecklistItem) -> Grade:
     leading = _LEADING.match(statement.text)
     if hinted or (leading and leading["label"].lower() == item.label.lower() and _has_reason(statement.text, item)):
         return "hinted"
-    return "general" if _GENERAL.search(statement.text) else "none"
+    return "general" if _GENERAL.search(statement.text) and not statement.labels else "none"
 
 
 def _has_reason(text: str, item: ChecklistItem) -> bool:
     """Whether anything is said besides links, the item's number and its name."""
     rest = _LEADING.sub(" ", _REFERENCE.sub(_asides, _URL.sub(" ", text)))
-    return bool(_tokens(rest) - _FILLER - frozenset(item.name.split("_")))
+    return bool(_tokens(rest) - _FILLER - frozenset(item.name.split("_")) - _tokens(item_title(item)))
 
 
 def _asides(reference: re.Match[str]) -> str:
