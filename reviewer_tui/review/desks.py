@@ -129,4 +129,3 @@ def sample_review(moment: SampleMoment) -> Review:
     loaded: Loaded = load_sample(moment.name)
     request = ReviewRequest(review_date=moment.review_date, signer=moment.signer)
     return review_of(loaded, request, load_policy(loaded.trees.policy))
-

@@ -6,10 +6,11 @@ import msgspec
 
 from reviewer_tui.checks.check import Evidence
 from reviewer_tui.checks.registry import run_checks
-from reviewer_tui.model.checklist import ReviewNotes, SignOff
+from reviewer_tui.model.checklist import ReviewNotes
 from reviewer_tui.model.pull_request import PullRequestRef
 from reviewer_tui.model.tree import Tree
 from reviewer_tui.policy.policy import Policy, load_policy
+from reviewer_tui.review.conversation import current_sign_off
 from reviewer_tui.review.session import Review
 from reviewer_tui.signoff.parse import parse_sign_off
 from reviewer_tui.sources.source import Loaded, Source
@@ -18,7 +19,7 @@ from reviewer_tui.sweeps.diff import config_changes
 
 class ReviewRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of a review. `review_date` is `YYYY-MM-DD`, UTC; `head` and `policy_ref` are revisions as typed;
-    `sign_off` is the text under judgement where there is one."""
+    `sign_off` is the text under judgement, where it is not the newest one of the conversation."""
 
     review_date: str
     head: str | None = None
@@ -49,7 +50,7 @@ class Reviewer:
 def review_of(loaded: Loaded, request: ReviewRequest, policy: Policy) -> Review:
     """The review of loaded facts. Does no input or output beyond reading the trees."""
     trees = loaded.trees
-    sign_off = None if request.sign_off is None else parse_sign_off(request.sign_off)
+    text, signer = _sign_off(loaded, request)
     changes = config_changes(trees.base, trees.head)
     evidence = Evidence(
         snapshot=loaded.snapshot,
@@ -57,9 +58,9 @@ def review_of(loaded: Loaded, request: ReviewRequest, policy: Policy) -> Review:
         policy=policy,
         changes=changes,
         review_date=request.review_date,
-        signer=request.signer or _signer(sign_off),
-        sign_off=sign_off,
-        sign_off_text=request.sign_off,
+        signer=signer,
+        sign_off=None if text is None else parse_sign_off(text),
+        sign_off_text=text,
     )
     return Review(
         snapshot=loaded.snapshot,
@@ -68,10 +69,16 @@ def review_of(loaded: Loaded, request: ReviewRequest, policy: Policy) -> Review:
         changes=changes,
         results=run_checks(evidence),
         review_date=request.review_date,
-        signer=evidence.signer,
+        signer=signer,
         notes=ReviewNotes(),
     )
 
 
-def _signer(sign_off: SignOff | None) -> str:
-    return (sign_off.signer or "") if sign_off else ""
+def _sign_off(loaded: Loaded, request: ReviewRequest) -> tuple[str | None, str]:
+    """The text under judgement, and who signs: as asked, else the author of the text, else its signature."""
+    if request.sign_off is not None:
+        return request.sign_off, request.signer or parse_sign_off(request.sign_off).signer or ""
+    posted = current_sign_off(loaded.snapshot, request.signer)
+    if posted is None:
+        return None, request.signer
+    return posted.body, request.signer or posted.author

@@ -19,3 +19,10 @@ def cache_directory() -> Path:
     import platformdirs
 
     return Path(platformdirs.user_cache_dir(APPLICATION, appauthor=False))
+
+
+def config_directory() -> Path:
+    """Settings."""
+    import platformdirs
+
+    return Path(platformdirs.user_config_dir(APPLICATION, appauthor=False))

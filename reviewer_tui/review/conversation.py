@@ -1,0 +1,25 @@
+"""What the conversation holds of the sign-off process."""
+
+from __future__ import annotations
+
+from reviewer_tui.model.pull_request import Comment
+from reviewer_tui.model.snapshot import Snapshot
+from reviewer_tui.signoff.parse import is_sign_off
+
+# Reviews in these states are not on record.
+_OFF_THE_RECORD = ("DISMISSED", "PENDING")
+
+
+def posted_sign_offs(snapshot: Snapshot) -> tuple[Comment, ...]:
+    """The comments that are sign-offs, the oldest first."""
+    return tuple(
+        comment
+        for comment in snapshot.conversation.value or ()
+        if comment.review_state not in _OFF_THE_RECORD and is_sign_off(comment.body, comment.is_bot)
+    )
+
+
+def current_sign_off(snapshot: Snapshot, signer: str) -> Comment | None:
+    """The newest sign-off of the signer, or of anybody where no signer is named."""
+    own = [c for c in posted_sign_offs(snapshot) if not signer or c.author.lower() == signer.lower()]
+    return own[-1] if own else None
