@@ -136,7 +136,8 @@ class DraftStore:
         """
         path = self._path(ref, head)
         with _writing(path):
-            remove_leftovers(path)
+            for place in (path, _backup(path)):
+                remove_leftovers(place)
             stored = _read(path, head) or Draft(head=head, notes=ReviewNotes())
             current = for_template(stored, template) if template and stored.items else Carried(notes=stored.notes)
             merged, conflicts = merge(base or ReviewNotes(), notes, current.notes)
