@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import re
-import shlex
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -19,7 +18,7 @@ from reviewer_tui.model.pull_request import Commit, PullRequestRef
 from reviewer_tui.model.refs import DEFAULT_HOST, DEFAULT_REPOSITORY
 from reviewer_tui.model.snapshot import Snapshot, Trees
 from reviewer_tui.sources.difference import Differences
-from reviewer_tui.sources.git import find_clone, run
+from reviewer_tui.sources.git import command, find_clone, run
 from reviewer_tui.sources.history import Divergence, History
 from reviewer_tui.sources.objects import GitCommit, GitTree, Objects
 from reviewer_tui.sources.quoting import shown
@@ -27,7 +26,7 @@ from reviewer_tui.sources.source import Loaded
 
 T = TypeVar("T")
 
-PULL_REFSPEC = "+refs/pull/*/head:refs/pull/*/head"
+_FETCH_PULLS = "fetch origin '+refs/pull/*/head:refs/pull/*/head'"
 
 _REMOTES = ("upstream", "origin")  # the canonical repository's usual names, the better one first
 _MOST_COMMITS = 1_000  # of one pull request that are told
@@ -142,7 +141,7 @@ class CloneSource:
         if tip is None:
             raise NotFoundError(
                 f"{shown(self._clone.path)} has no default branch: neither HEAD nor main nor master is there.",
-                f"Fetch it with `{self._git()} fetch origin`.",
+                f"Fetch it with `{command(self._clone, 'fetch origin')}`.",
             )
         return tip
 
@@ -156,7 +155,7 @@ class CloneSource:
         if found is None and needed:
             raise NotFoundError(
                 f"{shown(self._clone.path)} has no head of pull request #{number}.",
-                f"Fetch it with `{self._fetch()}`.",
+                f"Fetch it with `{command(self._clone, _FETCH_PULLS)}`.",
             )
         return found
 
@@ -197,7 +196,7 @@ class CloneSource:
         raise DataError(
             f"{short} is no commit of pull request #{number}: it is not in the history of the head "
             f"{newest.sha[:9]}, and does not descend from its merge base.",
-            f"Give a commit of the pull request; `{self._git()} log {newest.sha[:9]}` lists them.",
+            f"Give a commit of the pull request; `{command(self._clone, f'log {newest.sha[:9]}')}` lists them.",
         )
 
     def _base(self, number: int, chosen: GitCommit, target: GitCommit, divergence: Divergence) -> GitCommit:
@@ -207,18 +206,12 @@ class CloneSource:
         if divergence.cut:
             raise DataError(
                 f"{shown(self._clone.path)} is a shallow clone that ends before the merge base of #{number}.",
-                f"Fetch the rest with `{self._git()} fetch --unshallow`.",
+                f"Fetch the rest with `{command(self._clone, 'fetch --unshallow')}`.",
             )
         raise DataError(
             f"The head {chosen.sha[:9]} of #{number} shares no history with the default branch {target.sha[:9]}.",
             "Look whether the clone is one of this repository.",
         )
-
-    def _git(self) -> str:
-        return f"git -C {shlex.quote(self._clone.path)}"
-
-    def _fetch(self) -> str:
-        return f"{self._git()} fetch origin '{PULL_REFSPEC}'"
 
 
 def _host_only(what: str, ref: PullRequestRef) -> Part[Any]:

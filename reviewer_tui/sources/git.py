@@ -144,15 +144,23 @@ def _environment(settings: Mapping[str, str]) -> dict[str, str]:
 def failed(clone: Clone, stderr: bytes) -> DataError:
     """What to tell a person about a git command that gave up."""
     said = _complaint(stderr)
-    where = f"git -C {shlex.quote(clone.path)}"
     if "promisor" in said or "lazy fetch" in said or "not allowed" in said:
         return DataError(f"{shown(clone.path)} is a partial clone and lacks an object: {said}.", refetch(clone))
-    return DataError(f"Git failed on {shown(clone.path)}: {said}.", f"Look for damage with `{where} fsck`.")
+    return DataError(f"Git failed on {shown(clone.path)}: {said}.", look_for_damage(clone))
+
+
+def command(clone: Clone, words: str) -> str:
+    """A git command on the clone as a person would type it."""
+    return f"git -C {shlex.quote(clone.path)} {words}"
+
+
+def look_for_damage(clone: Clone) -> str:
+    return f"Look for damage with `{command(clone, 'fsck')}`."
 
 
 def refetch(clone: Clone) -> str:
     """How to get the objects that a partial clone left out."""
-    return f"Fetch everything with `git -C {shlex.quote(clone.path)} fetch --refetch --no-filter origin`."
+    return f"Fetch everything with `{command(clone, 'fetch --refetch --no-filter origin')}`."
 
 
 def _complaint(stderr: bytes) -> str:

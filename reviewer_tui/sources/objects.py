@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 import msgspec
 
 from reviewer_tui.model.errors import DataError, NotFoundError
-from reviewer_tui.sources.git import Clone, Pipe, refetch
+from reviewer_tui.sources.git import Clone, Pipe, look_for_damage, refetch
 from reviewer_tui.sources.quoting import shown
 
 T = TypeVar("T")
@@ -161,8 +161,7 @@ class Objects:
         return found[2]
 
     def _damaged(self, sha: str) -> DataError:
-        where = shown(self.clone.path)
-        return DataError(f"The object {sha} of {where} is damaged.", f"Look for damage with `git -C {where} fsck`.")
+        return DataError(f"The object {sha} of {shown(self.clone.path)} is damaged.", look_for_damage(self.clone))
 
     def _ask(self, names: Sequence[str]) -> list[tuple[str, str, bytes] | None]:
         """Object name, kind and content for each name; None where there is no such object."""
@@ -274,7 +273,8 @@ def path_text(raw: bytes) -> str:
 
 
 def parse_commit(sha: str, content: bytes) -> GitCommit | None:
-    """A commit object taken apart; None where it has no tree. Odd dates and encodings are survived."""
+    """A commit object taken apart; None where its tree or parents are no object names. Odd dates and encodings are
+    survived."""
     head, _, message = content.partition(b"\n\n")
     tree, author, committer, encoding = b"", b"", b"", b"utf-8"
     parents: list[str] = []
@@ -290,7 +290,7 @@ def parse_commit(sha: str, content: bytes) -> GitCommit | None:
             committer = value
         elif field == b"encoding":
             encoding = value
-    if not _is_hex(tree.decode("ascii", "replace")):
+    if not all(_is_hex(name) and len(name) == len(sha) for name in (tree.decode("ascii", "replace"), *parents)):
         return None
     name, authored_at = _person(author)
     paragraph = message.lstrip(b"\n")[:_LONGEST_SUBJECT].partition(b"\n\n")[0]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from reviewer_tui.model.errors import DataError
 from reviewer_tui.sources.git import find_clone
 from reviewer_tui.sources.history import History
 from reviewer_tui.sources.objects import Objects
@@ -91,6 +92,15 @@ def test_the_merge_that_brought_a_branch_in(tmp_path: Path) -> None:
     assert found.sha == merges[19]
     assert history.merged_as(merges[-1], merges[3]) is None
     assert history.merged_as(merges[-1], start) is None
+    objects.close()
+
+
+def test_more_commits_than_a_review_can_hold(repo: GitRepo, monkeypatch: pytest.MonkeyPatch) -> None:
+    commits = build(repo, [[], *([[1]] * 9)], list(range(10)))
+    objects = Objects(find_clone(repo.path))
+    monkeypatch.setattr(History, "most_commits", 5)
+    with pytest.raises(DataError, match="more than 5 commits"):
+        History(objects).diverge(commits[0], commits[-1])
     objects.close()
 
 

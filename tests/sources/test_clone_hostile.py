@@ -397,6 +397,11 @@ def test_any_bytes_of_a_commit(content: bytes) -> None:
     parse_commit("b" * 40, content)
 
 
+@pytest.mark.parametrize("line", [b"parent HEAD", b"parent abcd", b"parent ", b"tree main", b"tree"])
+def test_a_commit_that_names_no_objects(line: bytes) -> None:
+    assert parse_commit("b" * 40, b"tree " + b"a" * 40 + b"\n" + line + b"\n\nx") is None
+
+
 @pytest.mark.parametrize(
     ("line", "authored_at"),
     [
