@@ -119,17 +119,25 @@ class _Expander:
         fields = self._entry.fields
         names = ("image", "model", "model-prefix", "precision", "framework", "runner")
         common = {name: _need(fields, name, name) for name in names}
-        declared = _need(fields, "scenarios", "scenarios")
-        if not isinstance(declared, dict):
-            raise _UnexpandableError("`scenarios` is no mapping.", "scenarios")
         rows: list[ExpandedRow] = []
         for scenario in SCENARIOS:
             if scenario not in scenarios:
                 continue
-            for index, item in enumerate(_need_list(declared.get(scenario, []), f"scenarios.{scenario}")):
-                where = f"scenarios.{scenario}.{index}"
+            place, items = self._items(scenario)
+            for index, item in enumerate(items):
+                where = f"{place}.{index}"
                 rows.extend(self._scenario(common, scenario, _need_mapping(item, where), where))
         return rows
+
+    def _items(self, scenario: str) -> tuple[str, list[Any]]:
+        """The path and the items of a scenario; until May 2026 entries had a list of sequence lengths only."""
+        fields = self._entry.fields
+        if "scenarios" not in fields and "seq-len-configs" in fields:
+            items = fields["seq-len-configs"] if scenario == FIXED else []
+            return "seq-len-configs", _need_list(items, "seq-len-configs")
+        declared = _need_mapping(_need(fields, "scenarios", "scenarios"), "scenarios")
+        place = f"scenarios.{scenario}"
+        return place, _need_list(declared.get(scenario, []), place)
 
     def _scenario(self, common: Row, scenario: str, item: dict[str, Any], where: str) -> list[ExpandedRow]:
         rows: list[ExpandedRow] = []

@@ -72,6 +72,9 @@ class _Checker:
             schema["router"] = (False, _router)
             if multinode:
                 schema["kv-p2p-transfer"] = (False, _optional_text)
+        if self._rules.feature == Feature.BASE and "scenarios" not in fields:
+            del schema["scenarios"]
+            schema["seq-len-configs"] = (True, _scenario_list(_fixed_item))
         self.mapping(fields, schema, "")
         self._scope(multinode)
         label = self._entry.runner
