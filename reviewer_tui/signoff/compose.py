@@ -27,6 +27,7 @@ NOTHING_TO_ADD = "- No additional details."
 
 _BOX = re.compile(r"(?P<before>[ \t]*[-*+][ \t]+\[)[ \txX]?(?P<after>\](?!\().*)")
 _LOGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,38}")
+_URL = re.compile(r"https?://[^\s<>()`\[\]]{1,2000}")
 _RECIPE_ITEMS = ("recipe", "recipe_merged")
 _RECIPE_LINKS = (LinkKind.UPSTREAM_PULL_REQUEST, LinkKind.RECIPE_PAGE)
 
@@ -129,8 +130,8 @@ def _links_by_label(template: ChecklistTemplate, links: Mapping[str, tuple[str, 
     found: dict[str, tuple[str, ...]] = {}
     for item in template.items:
         urls = dict.fromkeys((*links.get(item.label, ()), *links.get(item.name, ())))
-        if urls:
-            found[item.label] = tuple(urls)
+        if fit := tuple(url for url in urls if _URL.fullmatch(url)):
+            found[item.label] = fit
     return found
 
 

@@ -49,6 +49,7 @@ _REFERENCE = re.compile(
 _RANGE = re.compile(r"(\d{1,2})[a-z]?\s{0,3}(?:-|–|to|through|至|到)\s{0,3}#?(\d{1,2})", re.IGNORECASE)
 _ONE_LABEL = re.compile(_LABEL, re.IGNORECASE)
 _LEADING = re.compile(rf"\s*(?:[-*+•]\s+)?\**\(?(?P<label>{_LABEL})\)?\**\s*[.:：)–—-]\s", re.IGNORECASE)
+_CHECK = re.compile(rf"\b(?:checks?|points?|lines?)\s{{1,3}}#?({_LABEL})(?![A-Za-z0-9_])", re.IGNORECASE)
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
 _GENERAL = re.compile(
     r"\b(?:un-?(?:ticked|checked|marked)|(?:left|kept) (?:open|blank|empty|un\w+)|not (?:ticked|checked)|remaining"
@@ -142,10 +143,16 @@ def _grade(statement: _Statement, item: ChecklistItem) -> Grade:
         if item.known and _EXCUSE.search(sentence):
             return "worded"
         hinted = True
-    leading = _LEADING.match(statement.text)
-    if hinted or (leading and leading["label"].lower() == item.label.lower() and _has_reason(statement.text, item)):
+    if hinted or (_perhaps_numbered(statement.text, item.label) and _has_reason(statement.text, item)):
         return "hinted"
     return "general" if _GENERAL.search(statement.text) and not statement.labels else "none"
+
+
+def _perhaps_numbered(text: str, label: str) -> bool:
+    """Whether a number may mean the item: as a list entry's, or a check's (those are numbered differently)."""
+    leading = _LEADING.match(text)
+    numbers = [leading["label"]] if leading else []
+    return label.lower() in (number.lower() for number in (*numbers, *_CHECK.findall(text)))
 
 
 def _has_reason(text: str, item: ChecklistItem) -> bool:

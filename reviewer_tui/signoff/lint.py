@@ -7,6 +7,7 @@ same) is a remark with the status `judgement`; everything else worth knowing is 
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Collection, Iterator, Sequence
 
@@ -41,6 +42,7 @@ REJECTING = frozenset({"trigger-missing", "boxes-missing", "item-missing", "item
 _STILL_THE_SAME = 0.75
 _MOST_SHOWN = 5
 _NEGATION = re.compile(r"(?:not|no|never|without|cannot|\w+n't)\W*$", re.IGNORECASE)
+_ASIDE = re.compile(r"\([^()]*\)|\bnot applicable\b", re.IGNORECASE)
 _ASKS_FOR_RUN = re.compile(r"link to (?:the |a )?GitHub Actions?\b", re.IGNORECASE)
 _RUN_ITEMS = ("validation", "evals")
 _COMMENT = re.compile(r"<!--(?P<text>.*?)(?:-->|\Z)", re.DOTALL)
@@ -248,12 +250,14 @@ def _altered(match: ItemMatch) -> LintFinding:
 
 
 def _inverted(segments: Sequence[Segment]) -> bool:
-    """Whether a negation went in or out inside the wording (what is added at its end is a remark of the signer)."""
+    """Whether a negation went in or out inside the wording. What is added in brackets or at the end is the signer's
+    own remark."""
     last = max((n for n, segment in enumerate(segments) if segment.operation == "equal"), default=-1)
     counts = {"insert": 0, "delete": 0}
     for segment in segments[: last + 1]:
         if segment.operation != "equal":
-            counts[segment.operation] += sum(bool(_NEGATION.match(word)) for word in segment.text.split())
+            words = _ASIDE.sub(" ", segment.text).split()
+            counts[segment.operation] += sum(bool(_NEGATION.match(word)) for word in words)
     return (counts["insert"] - counts["delete"]) % 2 == 1
 
 
@@ -323,13 +327,13 @@ def _detail(subject: _Subject) -> Iterator[LintFinding]:
         if _TODO.search(line.text) and sign_off.detail_line and line.number >= sign_off.detail_line:
             yield _remark("todo-left", "Something is still to do.", line.number, actual=_short(line.text))
     links = in_detail(subject.links)
-    if links and all(link.own or link.kind is LinkKind.RECIPE_ROOT for link in links):
+    roots = [link for link in links if link.kind is LinkKind.RECIPE_ROOT]
+    if roots and all(link.own or link in roots for link in links):
         ticked = [m for m in (subject.matching.of("recipe"), subject.matching.of("recipe_merged")) if m and m.checked]
         finding = _fault if ticked else _remark
         message = "The links in the detail section are the template's own or bare start pages: they name no recipe."
-        yield finding(
-            "links-template-only", message, links[0].line, actual=_short(" ".join(x.target.url for x in links))
-        )
+        urls = " ".join(link.target.url for link in roots)
+        yield finding("links-template-only", message, roots[0].line, actual=_short(urls))
 
 
 def _run_links(subject: _Subject) -> Iterator[LintFinding]:
@@ -433,12 +437,11 @@ def _hidden(subject: _Subject) -> Iterator[LintFinding]:
         yield _remark(
             "hidden-character", "The line has characters that are not shown.", number, actual=_short(visible(line))
         )
-    for found in _COMMENT.finditer(subject.text):
-        if not _OUR_MARKER.match(found["text"].rstrip()) and found["text"].strip():
-            line_number = 1 + len(re.findall(r"\r\n|\r|\n", subject.text[: found.start()]))
-            yield _remark(
-                "hidden-text", "An HTML comment is not shown on the page.", line_number, actual=_short(found["text"])
-            )
+    comments = (found for found in _COMMENT.finditer(subject.text) if found["text"].strip())
+    for found in itertools.islice((c for c in comments if not _OUR_MARKER.match(c["text"].rstrip())), _MOST_SHOWN):
+        number = 1 + len(re.findall(r"\r\n|\r|\n", subject.text[: found.start()]))
+        message = "An HTML comment is not shown on the page."
+        yield _remark("hidden-text", message, number, actual=_short(found["text"]))
 
 
 def _lines_named(numbers: Sequence[int]) -> str:

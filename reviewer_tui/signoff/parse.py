@@ -95,7 +95,7 @@ def read_lines(text: str) -> tuple[TextLine, ...]:
             continue
         found = _FENCE.match(line)
         if fence:
-            closes = bool(found) and found is not None and found["mark"].startswith(fence) and not found["info"].strip()
+            closes = found is not None and found["mark"].startswith(fence) and not found["info"].strip()
             lines.append(TextLine(number, line, fenced=True, fence=closes))
             fence = "" if closes else fence
         else:

@@ -131,8 +131,10 @@ class DraftStore:
         """Keep the notes of a head.
 
         `template` is the checklist whose labels the notes use (None where it could not be read). `base` are the notes
-        as they were loaded or last saved: only what differs from them counts as changed here, the rest stays as it is
-        on the disk. Without `base`, everything that the notes set counts as changed.
+        that this process last loaded or passed here, whichever its notes were made from: only what differs from them
+        counts as changed, all else stays as another process left it on the disk. A process that goes on with the
+        returned notes passes those as its next `base`; one that keeps its own passes its own. Without `base`,
+        everything that the notes set counts as changed.
         """
         path = self._path(ref, head)
         with _writing(path):

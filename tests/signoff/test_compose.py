@@ -251,6 +251,12 @@ def test_recipe_links_go_into_the_detail_section_once() -> None:
     assert without.detail == f"- Item 11a: {RECIPE}"
 
 
+def test_urls_that_would_break_out_of_their_link_are_left_out() -> None:
+    text = composed(None, None, links={"3": ("javascript:alert(1)", "https://a.b/c) [x](d", "https://a.b/ok")}).text
+    assert text.count("[Link]") == 1
+    assert "[Link](https://a.b/ok)" in text
+
+
 def test_the_scope() -> None:
     entry = Entry(key="k", path="configs/nvidia-master.yaml", line=1, end_line=9, fields={})
     points = tuple(Point(key="k", scenario="fixed", label="8k1k tp2 ep2 mtp", conc=conc, row={}) for conc in (16, 32))

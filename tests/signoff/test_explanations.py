@@ -58,6 +58,7 @@ def test_worded_by_subject(detail: str, label: str) -> None:
     [
         ("Speculative decoding uses EAGLE as the recipe does.", "6", "hinted"),
         ("6. single-turn", "6", "hinted"),
+        ("Check 6: single-turn", "6", "hinted"),
         ("Everything unticked is not applicable to a docs change.", "6", "general"),
         ("The remaining boxes do not apply.", "6", "general"),
         ("Recipe: https://github.com/vllm-project/recipes/pull/645", "6", "none"),

@@ -135,6 +135,8 @@ def test_the_opposite_of_an_item_is_a_fault(old: str, new: str) -> None:
 def test_what_is_added_behind_an_item_does_not_invert_it() -> None:
     text = signed().replace("real world", "real world (not speculative here)")
     assert rules(judged(text)) == {"item-altered": "warn"}
+    aside = signed().replace("For agentic workloads:", "For agentic workloads (not applicable):")
+    assert rules(judged(aside)) == {"item-altered": "warn"}
 
 
 def test_unknown_and_doubled_items() -> None:
@@ -210,7 +212,14 @@ def test_links_that_name_no_recipe(detail: str) -> None:
     assert the(judged(open_recipe), "links-template-only").status is Status.WARN
 
 
-@pytest.mark.parametrize("detail", ["No links at all.", f"{DETAIL} Root: https://recipes.vllm.ai/"])
+@pytest.mark.parametrize(
+    "detail",
+    [
+        "No links at all.",
+        f"{DETAIL} Root: https://recipes.vllm.ai/",
+        f"Read {HOME}/blob/main/MODELS.md: not deprecated.",
+    ],
+)
 def test_links_that_are_fine(detail: str) -> None:
     assert rules(judged(signed(detail=detail))) == {}
 
@@ -275,6 +284,8 @@ def test_what_a_reader_does_not_see() -> None:
     assert rules(report) == {"hidden-character": "warn"}
     assert "<U+202E>" in (the(report, "hidden-character").actual or "")
     assert rules(judged(signed() + "\n<!-- look here -->")) == {"hidden-text": "warn"}
+    many = judged(signed() + "<!-- look here -->" * 50)
+    assert len(many.remarks) == 5
     assert rules(judged(signed() + "\n<!-- ixr:0d1b6a9e-0000-4000-8000-000000000000 -->")) == {}
 
 

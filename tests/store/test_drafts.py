@@ -115,6 +115,15 @@ def test_changes_of_two_processes_are_merged(store: DraftStore) -> None:
     assert result.notes.detail == "mine"
 
 
+def test_a_process_that_keeps_its_own_notes_does_not_undo_the_other(store: DraftStore) -> None:
+    mine = notes(i1=ACCEPTED)
+    saved(store, mine)
+    saved(store, notes(i2=ItemMark(note="theirs")))
+    more = notes(i1=ACCEPTED, i3=ACCEPTED)
+    assert saved(store, more, mine).marks["2"].note == "theirs"
+    assert saved(store, notes(i1=ACCEPTED), more).marks == {"1": ACCEPTED, "2": ItemMark(note="theirs")}
+
+
 def test_a_conflict_keeps_both_and_ticks_nothing(store: DraftStore) -> None:
     base = saved(store, notes("d", i1=ItemMark(note="a")))
     saved(store, notes("theirs", i1=ItemMark(Decision.DISPUTED, "theirs")), base)
