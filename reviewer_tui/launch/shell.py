@@ -1,0 +1,847 @@
+"""Evaluates a bash script in part: which commands it would run for one row of a sweep, with which words.
+
+Nothing is executed. A script is walked with the row's environment; what depends on the machine (a file, the output of
+a program) is unknown, says so with its line, and a branch that hangs on it is walked both ways: afterwards a variable
+is known where both ways agree. Steps, text and nesting are bounded, so that no script can stall a review.
+
+Variables that neither the row nor the script sets are taken as unset and listed as assumptions, apart from those named
+as `external`, which the surroundings (a launcher) set to something unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from reviewer_tui.launch import tools
+from reviewer_tui.launch.command_line import REMOTE, SHELLS, Command, shell_words, without_prefixes
+from reviewer_tui.launch.shell_builtins import Builtins, positional
+from reviewer_tui.launch.shell_parser import DECLARATIONS, parse
+from reviewer_tui.launch.shell_state import (
+    BREAK,
+    CONTINUE,
+    EXIT,
+    ON,
+    RETURN,
+    Frame,
+    Loop,
+    State,
+    Value,
+    distinct,
+    joined,
+)
+from reviewer_tui.launch.shell_words import Argument, Assumption, LimitReached, all_known
+from reviewer_tui.launch.shell_world import ROOT
+from reviewer_tui.launch.syntax import (
+    AndOr,
+    Assignment,
+    Background,
+    Block,
+    Case,
+    Compute,
+    Condition,
+    CountedFor,
+    For,
+    Function,
+    Group,
+    If,
+    Literal,
+    Parameter,
+    Pipeline,
+    Simple,
+    Statement,
+    Unreadable,
+    While,
+    Word,
+)
+from reviewer_tui.launch.text import Mixed, Text, Unknown, concat, show, unknown, unknowns
+from reviewer_tui.model.finding import Problem
+from reviewer_tui.model.tree import Tree
+
+_MAX_STEPS = 30_000
+_MAX_DEPTH = 56
+_MAX_TURNS = 2_000
+_MAX_COMMANDS = 5_000
+
+
+class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
+    """What a script would do. `complete` is False where a part of it was not evaluated at all (a limit, text that is
+    no bash): then nothing may be concluded from a command's absence. `ended` names the line where the script certainly
+    stops with a failure."""
+
+    commands: tuple[Command, ...]
+    problems: tuple[Problem, ...]
+    assumptions: tuple[Assumption, ...]
+    sources: tuple[str, ...]
+    environment: Mapping[str, Text]
+    complete: bool
+    ended: Problem | None = None
+
+
+def evaluate(
+    tree: Tree,
+    path: str,
+    environment: Mapping[str, Text],
+    *,
+    arguments: Sequence[Text] = (),
+    external: Iterable[str] = (),
+    aliases: Mapping[str, str] | None = None,
+    cwd: str = ROOT,
+) -> Evaluation:
+    """Evaluates the script at `path` of the tree. `environment` holds the exported variables it starts with.
+
+    `aliases` map folders of a container or cluster (`/repo/benchmarks`) to folders of the tree.
+    """
+    return _Interpreter(tree, environment, frozenset(external), aliases or {}, cwd).whole(path, tuple(arguments))
+
+
+class _Interpreter(Builtins):
+    def __init__(
+        self,
+        tree: Tree,
+        environment: Mapping[str, Text],
+        external: frozenset[str],
+        aliases: Mapping[str, str],
+        cwd: str,
+    ) -> None:
+        super().__init__(tree, environment, external, aliases, cwd)
+        self.steps = self.depth = self.background = 0
+        self._statements: dict[type, Callable[..., int]] = {
+            Simple: self._simple,
+            Pipeline: self._pipeline,
+            AndOr: self._and_or,
+            Background: self._background,
+            Group: self._group,
+            If: self._if,
+            Case: self._case,
+            For: self._for,
+            CountedFor: self._counted_for,
+            While: self._while,
+            Function: self._function,
+            Compute: self._compute,
+            Condition: self._condition,
+            Unreadable: self._unreadable,
+        }
+        self._builtins = {**self.builtins(), ".": self._source, "source": self._source, "eval": self._eval}
+
+    # -- the whole ------------------------------------------------------------------------------------------------
+
+    def whole(self, path: str, arguments: tuple[Text, ...]) -> Evaluation:
+        self.state.arguments = arguments
+        block = self.script(path)
+        if block is None:
+            self.problem("missing", f"The script {path} is not in the repository at this revision.", 0, path)
+            self.complete = False
+        else:
+            self.path, self.script_name, self.sources = path, f"{ROOT}/{path}", [f"{ROOT}/{path}"]
+            try:
+                self._block(block)
+            except LimitReached as limit:
+                self._limit(limit)
+        return Evaluation(
+            commands=tuple(self.commands),
+            problems=tuple(self.problems.values()),
+            assumptions=tuple(self.assumptions.values()),
+            sources=tuple(self.read_paths),
+            environment=self.state.exported,
+            complete=self.complete,
+            ended=self.ended,
+        )
+
+    def _limit(self, limit: LimitReached) -> None:
+        self.complete = False
+        message = f"line {limit.line}: evaluation stops, because {limit.message}."
+        self.problem("limit", message, limit.line)
+
+    def _tick(self, line: int) -> None:
+        self.steps += 1
+        if self.steps > _MAX_STEPS:
+            raise LimitReached(f"more than {_MAX_STEPS:,} commands would run", line)
+
+    def _block(self, block: Block) -> int:
+        for statement in block.statements:
+            flow = self._run(statement)
+            if flow:
+                return flow
+        return ON
+
+    def _run(self, statement: Statement) -> int:
+        self.steps += 1
+        if self.steps > _MAX_STEPS:
+            raise LimitReached(f"more than {_MAX_STEPS:,} commands would run", statement.line)
+        return self._statements[type(statement)](statement)
+
+    def _deeper(self, line: int) -> None:
+        self.depth += 1
+        if self.depth > _MAX_DEPTH:
+            raise LimitReached(f"commands are nested more than {_MAX_DEPTH} deep", line)
+
+    def _unreadable(self, statement: Unreadable) -> int:
+        self.complete = False
+        message = f"line {statement.line}: the script cannot be read from here on: {statement.message}."
+        self.problem("unreadable", message, statement.line)
+        return EXIT
+
+    # -- branches -------------------------------------------------------------------------------------------------
+
+    def _fork(self, branches: Sequence[Callable[[], int]], line: int) -> int:
+        """Walks every branch from the present state, of which only one is real; then what they agree on holds."""
+        start = self.state
+        self.conditions.append(line)
+        live: list[State] = []
+        ended: list[tuple[State, int]] = []
+        for branch in branches:
+            self.state = start.copy()
+            flow = branch()
+            if flow == ON:
+                live.append(self.state)
+            else:
+                ended.append((self.state, flow))
+        self.conditions.pop()
+        ends = [(state, flow) for state, flow in ended if flow != EXIT]
+        if not live and ends:
+            flow = min(flow for _, flow in ends)
+            live = [state for state, end in ends if end == flow]
+            ends = [(state, end) for state, end in ends if end != flow]
+        else:
+            flow = ON if live else EXIT
+        for state, end in ends:
+            self._pend(state, end)
+        self.state = joined(live, line, self.path) if live else start
+        return flow
+
+    def _pend(self, state: State, flow: int) -> None:
+        frame = self.frames[-1]
+        if flow == RETURN:
+            frame.returned.append(state)
+        elif frame.loops:
+            loop = frame.loops[-1]
+            (loop.broken if flow == BREAK else loop.continued).append(state)
+
+    def _if(self, statement: If) -> int:
+        self._deeper(statement.line)
+        redirected = self.redirected(statement.redirects, lambda: self._branches(statement, 0))
+        self.depth -= 1
+        return redirected
+
+    def _branches(self, statement: If, number: int) -> int:
+        branches = statement.branches
+        while number < len(branches):
+            condition, body = branches[number]
+            flow = self._block(condition)
+            if flow:
+                return flow
+            status = self.state.status
+            if status:
+                return self._block(body)
+            number += 1
+            if status is None:
+                return self._either_branch(statement, number)
+        if statement.otherwise is not None:
+            return self._block(statement.otherwise)
+        self.state.status = True
+        return ON
+
+    def _either_branch(self, statement: If, following: int) -> int:
+        """The branch whose condition could not be decided, or the ones that follow it."""
+        condition, body = statement.branches[following - 1]
+        line = condition.statements[0].line if condition.statements else statement.line
+        self._deeper(line)
+        flow = self._fork([lambda: self._block(body), lambda: self._branches(statement, following)], line)
+        self.depth -= 1
+        return flow
+
+    def _and_or(self, statement: AndOr) -> int:
+        flow = self._run(statement.first)
+        for operator, following in statement.rest:
+            if flow:
+                return flow
+            wanted, status = operator == "&&", self.state.status
+            if status is None:
+                flow = self._maybe(following, statement.line, skipped=not wanted)
+            elif status is wanted:
+                flow = self._run(following)
+        return flow
+
+    def _maybe(self, statement: Statement, line: int, skipped: bool) -> int:
+        """The right side of `&&` or `||` where the left side's status is unknown; `skipped` is the status without."""
+
+        def skip() -> int:
+            self.state.status = skipped
+            return ON
+
+        self._deeper(line)
+        flow = self._fork([lambda: self._run(statement), skip], line)
+        self.depth -= 1
+        return flow
+
+    def _case(self, statement: Case) -> int:
+        self._deeper(statement.line)
+        flow = self.redirected(statement.redirects, lambda: self._cases(statement))
+        self.depth -= 1
+        return flow
+
+    def _cases(self, statement: Case) -> int:
+        subject = self.text(statement.subject)
+        self.state.status = True
+        possible: list[int] = []
+        for number, item in enumerate(statement.items):
+            found = self._case_matches(subject, item.patterns)
+            if found is not False:
+                possible.append(number)
+            if found:
+                break
+        else:
+            if not possible:
+                return ON
+            possible.append(len(statement.items))
+        if len(possible) == 1:
+            return self._case_body(statement, possible[0])
+        return self._fork([lambda n=n: self._case_body(statement, n) for n in possible], statement.line)  # type: ignore[misc]
+
+    def _case_matches(self, subject: Text, words: Sequence[Word]) -> bool | None:
+        unsure = False
+        for word in words:
+            pattern = self.pattern(word)
+            if pattern == (("*", False),):
+                return True
+            found = None if pattern is None else self.glob(pattern, subject)
+            if found:
+                return True
+            unsure |= found is None
+        return None if unsure else False
+
+    def _case_body(self, statement: Case, number: int) -> int:
+        while number < len(statement.items):
+            item = statement.items[number]
+            flow = self._block(item.body)
+            if flow or item.ending == ";;":
+                return flow
+            number += 1
+            if item.ending == ";;&":
+                return self._cases(Case(statement.line, statement.subject, statement.items[number:]))
+        return ON
+
+    # -- loops ----------------------------------------------------------------------------------------------------
+
+    def _for(self, statement: For) -> int:
+        self._deeper(statement.line)
+        flow = self.redirected(statement.redirects, lambda: self._each(statement))
+        self.depth -= 1
+        return flow
+
+    def _each(self, statement: For) -> int:
+        if statement.words is None:
+            found = self.elements("@", statement.line)
+            arguments = [Argument(text, statement.line) for text in found.texts]
+            if found.more is not None:
+                arguments.append(Argument(Mixed((found.more,)), statement.line, open=True))
+        else:
+            arguments = [argument for word in statement.words for argument in self.arguments(word)]
+        if any(argument.open for argument in arguments):
+            reason = next(a for a in arguments if a.open)
+            return self._unknown_turns(statement.body, statement.line, lambda: self.assign(statement.name, reason.text))
+        values = iter(arguments)
+
+        def next_turn() -> bool:
+            argument = next(values, None)
+            if argument is None:
+                return False
+            self.assign(statement.name, argument.text)
+            return True
+
+        return self._turns(next_turn, statement.body, statement.line, ignoring=statement.name)
+
+    def _counted_for(self, statement: CountedFor) -> int:
+        self._deeper(statement.line)
+        flow = self.redirected(statement.redirects, lambda: self._count(statement))
+        self.depth -= 1
+        return flow
+
+    def _count(self, statement: CountedFor) -> int:
+        self.line = statement.line
+        self.number(self.text(statement.start), statement.line)
+        first = True
+
+        def next_turn() -> bool | None:
+            nonlocal first
+            if not first:
+                self.number(self.text(statement.step), statement.line)
+            first = False
+            if statement.condition.constant is not None and not statement.condition.constant.strip():
+                return True
+            value = self.number(self.text(statement.condition), statement.line)
+            return None if isinstance(value, Unknown) else bool(value)
+
+        return self._turns(next_turn, statement.body, statement.line)
+
+    def _while(self, statement: While) -> int:
+        self._deeper(statement.line)
+        flow = self.redirected(statement.redirects, lambda: self._until(statement))
+        self.depth -= 1
+        return flow
+
+    def _until(self, statement: While) -> int:
+        def next_turn() -> bool | None:
+            flow = self._block(statement.condition)
+            if flow:
+                return False
+            status = self.state.status
+            return None if status is None else status is not statement.until
+
+        return self._turns(next_turn, statement.body, statement.line)
+
+    def _turns(self, next_turn: Callable[[], bool | None], body: Block, line: int, ignoring: str = "") -> int:
+        """Runs a loop while its turns are known. Once it is not known whether it goes on, or it may have been left,
+        and a turn changes nothing any more, nothing further can come of it."""
+        loop = Loop()
+        self.frames[-1].loops.append(loop)
+        flow, turns, quiet = ON, 0, 0
+        while flow == ON:
+            going = next_turn()
+            turns += 1
+            if going is None or turns > _MAX_TURNS:
+                if going:
+                    self.problem("limit", f"line {line}: the loop runs more than {_MAX_TURNS:,} times.", line)
+                flow = self._unknown_turns(body, line)
+                break
+            if not going:
+                break
+            before = self.state.copy()
+            pending = len(loop.broken)
+            flow = self._after_turn(self._block(body), loop, line)
+            unsure = len(loop.broken) > pending or self.conditions
+            quiet = quiet + 1 if unsure and self.state.same_values(before, ignoring) else 0
+            if quiet > 1 and len(loop.broken):
+                break
+            if turns > 12 and len(loop.broken) > 8:
+                # A wait with a deadline: counters change, and how often is not known.
+                flow = self._unknown_turns(body, line)
+                break
+        self.frames[-1].loops.pop()
+        if flow in (BREAK, CONTINUE):
+            flow = ON
+        if loop.broken:
+            ended = [self.state] if flow == ON else []
+            self.state = joined([*ended, *distinct(loop.broken)], line, self.path, repeated=turns > 2)
+            flow = ON
+        return flow
+
+    def _after_turn(self, flow: int, loop: Loop, line: int) -> int:
+        """After one turn of the body: `continue` goes on, known or possible."""
+        if loop.continued:
+            states = [*loop.continued, *([self.state] if flow in (ON, CONTINUE) else [])]
+            loop.continued = []
+            if flow in (RETURN, EXIT, BREAK):
+                self._pend(self.state, flow)
+            self.state = joined(states, line, self.path)
+            return ON
+        return ON if flow == CONTINUE else flow
+
+    def _unknown_turns(self, body: Block, line: int, prepare: Callable[[], None] | None = None) -> int:
+        """A loop of which it is not known how often it turns: never, once, or more."""
+        loop = Loop()
+        self.frames[-1].loops.append(loop)
+        self.conditions.append(line)
+        start = self.state
+        states = [start]
+        for _ in range(2):
+            # Twice: the second turn begins with what the first may have changed.
+            self.state = joined(states, line, self.path, repeated=True)
+            if prepare is not None:
+                prepare()
+            flow = self._after_turn(self._block(body), loop, line)
+            if flow in (ON, BREAK):
+                states.append(self.state)
+            elif flow == RETURN:
+                self._pend(self.state, flow)
+            states.extend(distinct(loop.broken))
+            loop.broken = []
+        self.conditions.pop()
+        self.frames[-1].loops.pop()
+        self.state = joined(states, line, self.path, repeated=True)
+        self.state.status = None
+        return ON
+
+    # -- simple statements ----------------------------------------------------------------------------------------
+
+    def _function(self, statement: Function) -> int:
+        self.state.functions[statement.name] = statement
+        self.state.status = True
+        return ON
+
+    def _compute(self, statement: Compute) -> int:
+        self.line = statement.line
+        value = self.number(self.text(statement.expression), statement.line)
+        self.state.status = None if isinstance(value, Unknown) else bool(value)
+        return ON
+
+    def _condition(self, statement: Condition) -> int:
+        self.line = statement.line
+        self.state.status = self.holds(statement.test)
+        return ON
+
+    def _background(self, statement: Background) -> int:
+        self.background += 1
+        state = self.state
+        self.state = state.copy()
+        # A function's loops and frames stay: leaving them from the background leaves only the background.
+        self._contained(lambda: self._run(statement.statement))
+        self.state = state
+        self.state.status = True
+        self.background -= 1
+        return ON
+
+    def _contained(self, run: Callable[[], int]) -> int:
+        """Runs something in a process of its own: leaving a loop, function or script ends only that process."""
+        frames, self.frames = self.frames, [*self.frames, Frame()]
+        ended = self.ended
+        flow = run()
+        self.ended = ended
+        returned = self.frames[-1].returned
+        self.frames = frames
+        if returned:
+            self.state = joined([*returned, self.state], self.line, self.path)
+        return flow
+
+    def _group(self, statement: Group) -> int:
+        self._deeper(statement.line)
+        if statement.subshell:
+            flow = self.redirected(statement.redirects, lambda: self._subshell(statement.body))
+        else:
+            flow = self.redirected(statement.redirects, lambda: self._block(statement.body))
+        self.depth -= 1
+        return flow
+
+    def _subshell(self, body: Block) -> int:
+        state = self.state
+        self.state = state.copy()
+        flow = self._contained(lambda: self._block(body))
+        status, self.state = self.state.status, state
+        state.status = self._exit_status(flow, status)
+        state.files = self.state.files
+        return ON
+
+    def _exit_status(self, flow: int, status: bool | None) -> bool | None:
+        return status
+
+    def _pipeline(self, statement: Pipeline) -> int:
+        self._deeper(statement.line)
+        one = len(statement.stages) == 1
+        flow = self._run(statement.stages[0]) if one else self._stages(statement.stages)
+        if statement.negated and self.state.status is not None:
+            self.state.status = not self.state.status
+        self.depth -= 1
+        return flow
+
+    def _stages(self, stages: Sequence[Statement]) -> int:
+        state, output, stdin = self.state, self.output, self.stdin
+        files = state.files
+        for number, stage in enumerate(stages):
+            self.state = state.copy()
+            self.state.files = files
+            last = number == len(stages) - 1
+            self.output = output if last else []
+            self._contained(lambda stage=stage: self._run(stage))  # type: ignore[misc]
+            files = self.state.files
+            if not last:
+                assert self.output is not None
+                self.stdin = concat(self.output)
+        state.status, state.files = self.state.status, files
+        self.state, self.output, self.stdin = state, output, stdin
+        return ON
+
+    def substitute(self, body: Block, line: int) -> Text:
+        self._deeper(line)
+        state, output = self.state, self.output
+        self.state, self.output = state.copy(), []
+        self._contained(lambda: self._block(body))
+        text = concat(self.output)
+        state.status, state.files = self.state.status, self.state.files
+        self.state, self.output = state, output
+        self.depth -= 1
+        if isinstance(text, str):
+            return text.rstrip("\n")
+        last = text.parts[-1]
+        if isinstance(last, str) and last.endswith("\n"):
+            return concat([*(p if isinstance(p, str) else Mixed((p,)) for p in text.parts[:-1]), last.rstrip("\n")])
+        return text
+
+    # -- commands -------------------------------------------------------------------------------------------------
+
+    def _simple(self, command: Simple) -> int:
+        if command.redirects:
+            return self.redirected(command.redirects, lambda: self._command(command))
+        return self._command(command)
+
+    def _command(self, command: Simple) -> int:
+        words = command.words
+        if not words:
+            self.state.status = True
+            for assignment in command.assignments:
+                self.apply(assignment)
+            return ON
+        first = words[0]
+        assert isinstance(first, Word)
+        name = first.constant
+        if name in ("echo", "printf") and self.output is None and not command.assignments and _harmless(words):
+            self.state.status = True
+            return ON
+        if name in DECLARATIONS:
+            return self.declare_words(name, command)
+        arguments: list[Argument] = []
+        for word in words:
+            if isinstance(word, Word):
+                arguments.extend(self.arguments(word))
+        if not arguments:
+            self.state.status = True
+            return ON
+        return self._invoke(arguments, command)
+
+    def _invoke(self, arguments: list[Argument], command: Simple) -> int:
+        name = arguments[0].text
+        if not isinstance(name, str):
+            reason = unknowns(name)[0].reason
+            self.problem(
+                "unknown-command", f"line {command.line}: which command runs is unknown ({reason}).", command.line
+            )
+            return self._external(arguments, command, {})
+        function = self.state.functions.get(name, _MISSING)
+        if function is not _MISSING:
+            return self._with_prefix(command.assignments, lambda: self._call(name, function, arguments, command.line))  # type: ignore[arg-type]
+        builtin = self._builtins.get(name)
+        if builtin is not None:
+            return self._with_prefix(command.assignments, lambda: builtin(arguments, command))
+        return self._external(arguments, command, self._prefix_values(command.assignments))
+
+    def _prefix_values(self, assignments: Sequence[Assignment]) -> dict[str, Text]:
+        return {a.name: self.text(a.value) for a in assignments if a.value is not None}
+
+    def _with_prefix(self, assignments: Sequence[Assignment], run: Callable[[], int]) -> int:
+        """`NAME=value` before a function or builtin holds while that runs."""
+        if not assignments:
+            return run()
+        values = self._prefix_values(assignments)
+        before = {name: self.state.variables.get(name) for name in values}
+        for name, value in values.items():
+            self.assign(name, value)
+        flow = run()
+        for name, old in before.items():
+            self._restore(name, old)
+        return flow
+
+    def _restore(self, name: str, value: Value | None) -> None:
+        if value is None:
+            self.state.variables.pop(name, None)
+            if name in self.state.exported:
+                self.state.exported = {k: v for k, v in self.state.exported.items() if k != name}
+        else:
+            self.assign(name, value)
+
+    def _call(self, name: str, function: Function | None, arguments: list[Argument], line: int) -> int:
+        if function is None:
+            self.problem("unknown-command", f"line {line}: which definition of {name} runs is unknown.", line)
+            self.state.status = None
+            return ON
+        self._deeper(line)
+        frame = Frame()
+        self.frames.append(frame)
+        outer, path, sources = self.state.arguments, self.path, self.sources
+        self.state.arguments = positional(arguments[1:], line, path)
+        self.path = function.path
+        self.sources = [*sources, f"{ROOT}/{function.path}"]
+        self.call_names.append(name)
+        flow = self._run(function.parse())
+        if frame.returned:
+            live = [self.state] if flow != EXIT else []
+            self.state = joined([*live, *distinct(frame.returned)], line, function.path)
+            flow = RETURN
+        self.call_names.pop()
+        self.path, self.sources = path, sources
+        self.frames.pop()
+        for hidden, value in frame.hidden.items():
+            self._restore(hidden, value)
+        self.state.arguments = outer
+        self.depth -= 1
+        return EXIT if flow == EXIT else ON
+
+    def _external(self, arguments: list[Argument], command: Simple, prefix: Mapping[str, Text]) -> int:
+        """A program: computed where its output follows from its words, else recorded."""
+        self._tick(command.line)
+        name = arguments[0].text
+        if isinstance(name, str) and (self.output is not None or name in tools.TESTS) and tools.known(name):
+            words = all_known(arguments)
+            stdin = self.stdin if isinstance(self.stdin, str) else None
+            result = None if words is None else tools.run(name, words[1:], stdin)
+            if result is not None:
+                self.print(result[0])
+                self.state.status = result[1]
+                return ON
+        environment = {**self.state.exported, **prefix} if prefix else self.state.exported
+        self._record(arguments, command.line, environment)
+        self.state.status = None
+        flow = self._inner(arguments, environment, command.line)
+        if flow is None and self.output is not None:
+            found = _location(arguments, command.line, self.path)
+            if found is not None:
+                self.output.append(found)
+                return ON
+            shown = " ".join(str(a) for a in arguments[:4])[:60]
+            self.output.append(unknown(f"output of `{shown}`", command.line, self.path))
+        return EXIT if name == "exec" and len(arguments) > 1 else ON
+
+    def _record(self, arguments: Sequence[Argument], line: int, environment: Mapping[str, Text]) -> None:
+        if len(self.commands) >= _MAX_COMMANDS:
+            raise LimitReached(f"more than {_MAX_COMMANDS:,} programs would run", line)
+        conditions = tuple(dict.fromkeys(self.conditions))
+        self.commands.append(
+            Command(tuple(arguments), environment, self.state.files, self.path, line, conditions, self.background > 0)
+        )
+
+    def _inner(self, arguments: Sequence[Argument], environment: Mapping[str, Text], line: int) -> int | None:
+        """The script that a command such as `setsid bash -c "…"` runs. None where it runs none."""
+        added, rest = without_prefixes(arguments)
+        if not rest:
+            return None
+        at = next((n for n, a in enumerate(rest) if isinstance(a.text, str) and a.text in SHELLS), None)
+        if at is None or (at and rest[0].text not in REMOTE):
+            return None
+        options, text, words = shell_words(rest[at + 1 :])
+        environment = {**environment, **added}
+        if "c" in options:
+            if text is None:
+                return None
+            return self._child(environment, words, lambda: self._child_text(text, line), line)
+        if text is None:
+            return None
+        return self._child_script(text, environment, words, line)
+
+    def _child_text(self, argument: Argument, line: int) -> int:
+        if argument.open or (isinstance(argument.text, Mixed) and len(argument.text.parts) == 1):
+            reason = unknowns(argument.text)[0].reason
+            self.problem("unknown-command", f"line {line}: what the inner shell runs is unknown ({reason}).", line)
+            return ON
+        return self._text_as_script(argument.text, line)
+
+    def _text_as_script(self, text: Text, line: int) -> int:
+        source = self.with_holes(text)
+        if len(source) > 200_000:
+            raise LimitReached("a text to run is longer than 200,000 characters", line)
+        return self._block(parse(source, self.path, line))
+
+    def _child_script(
+        self, argument: Argument, environment: Mapping[str, Text], words: Sequence[Argument], line: int
+    ) -> int | None:
+        name = argument.text
+        path = self.repository_path(name) if isinstance(name, str) else None
+        block = self.script(path) if path is not None else None
+        if block is None or path is None:
+            return None
+
+        def run() -> int:
+            outer = self.path, self.script_name, self.sources
+            self.path, self.script_name, self.sources = path, name, [f"{ROOT}/{path}"]
+            flow = self._block(block)
+            self.path, self.script_name, self.sources = outer
+            return flow
+
+        return self._child(environment, words, run, line)
+
+    def _child(
+        self, environment: Mapping[str, Text], words: Sequence[Argument], run: Callable[[], int], line: int
+    ) -> int:
+        """A shell of its own: it knows the exported variables only."""
+        self._deeper(line)
+        parent = self.state
+        child = State()
+        child.variables.update(environment)
+        child.exported, child.files = environment, parent.files
+        child.arguments, child.cwd, child.tainted = positional(words, line, self.path), parent.cwd, parent.tainted
+        self.state = child
+        self._contained(run)
+        parent.status, parent.files = self.state.status, self.state.files
+        self.state = parent
+        self.depth -= 1
+        return ON
+
+    def _eval(self, arguments: list[Argument], command: Simple) -> int:
+        text = concat(piece for a in arguments[1:] for piece in (" ", a.text))
+        if isinstance(text, Mixed) and not any(isinstance(p, str) and p.strip() for p in text.parts):
+            reason = unknowns(text)[0]
+            message = f"line {command.line}: what `eval` runs is unknown ({reason.reason})."
+            self.taint(Unknown(f"eval at line {command.line}", command.line, self.path), message, command.line)
+            self.state.status = None
+            return ON
+        self._deeper(command.line)
+        flow = self._text_as_script(text, command.line)
+        self.depth -= 1
+        return flow
+
+    def _source(self, arguments: list[Argument], command: Simple) -> int:
+        line = command.line
+        name = arguments[1].text if len(arguments) > 1 else ""
+        path = self.repository_path(name) if isinstance(name, str) and name else None
+        block = self.script(path) if path is not None else None
+        if block is None or path is None:
+            written = self.state.files.get(self.absolute(name)) if isinstance(name, str) and name else None
+            if written is not None:
+                self._deeper(line)
+                flow = self._text_as_script(written, line)
+                self.depth -= 1
+                return EXIT if flow == EXIT else ON
+            message = (
+                f"line {line}: {show(name)} is read here, which is not in the repository; what it sets is unknown."
+            )
+            self.taint(Unknown(f"{show(name)} read at line {line}", line, self.path), message, line)
+            self.state.status = None
+            return ON
+        if self.sources.count(f"{ROOT}/{path}") > 1:
+            raise LimitReached(f"{path} reads itself again and again", line)
+        return self._sourced(block, path, arguments[2:], line)
+
+    def _sourced(self, block: Block, path: str, words: list[Argument], line: int) -> int:
+        self._deeper(line)
+        outer, outer_path, outer_sources = self.state.arguments, self.path, self.sources
+        frame = Frame()
+        frame.hidden = self.frames[-1].hidden
+        self.frames.append(frame)
+        if words:
+            self.state.arguments = positional(words, line, self.path)
+        self.path, self.sources = path, [*self.sources, f"{ROOT}/{path}"]
+        flow = self._block(block)
+        if frame.returned:
+            live = [self.state] if flow != EXIT else []
+            self.state = joined([*live, *distinct(frame.returned)], line, path)
+            flow = RETURN
+        self.frames.pop()
+        self.path, self.sources = outer_path, outer_sources
+        if words:
+            self.state.arguments = outer
+        self.depth -= 1
+        return EXIT if flow == EXIT else ON
+
+
+def _location(arguments: Sequence[Argument], line: int, path: str) -> Text | None:
+    """What `command -v NAME` or `which NAME` print: a path of which the end is known."""
+    words = all_known(arguments)
+    if words is None or words[:-1] not in (["command", "-v"], ["which"], ["type", "-P"]) or "/" in words[-1]:
+        return None
+    return concat((unknown(f"folder of {words[-1]}", line, path), f"/{words[-1]}\n"))
+
+
+_MISSING = object()
+
+
+def _harmless(words: Sequence[Word | Assignment]) -> bool:
+    """Whether expanding the words changes nothing, and so may be left out."""
+    for word in words[1:]:
+        if isinstance(word, Assignment):
+            return False
+        for part in word.parts:
+            operator = getattr(part, "operator", "")
+            if operator in (":=", "=", ":?", "?") or not isinstance(part, Parameter | Literal):
+                return False
+        if word.constant is not None and word.constant.startswith("-v"):
+            return False
+    return True

@@ -1,0 +1,208 @@
+"""What a script's variables, functions and files hold at one moment, and the join of two such moments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+import msgspec
+
+from reviewer_tui.launch.syntax import Function
+from reviewer_tui.launch.text import Text, Unknown, either, unknown
+
+
+class Array(msgspec.Struct, frozen=True):
+    """An array: its items by index (numbers from 0, or names where it is `associative`), in their order.
+
+    `more` is set where it may hold further items that are not known.
+    """
+
+    items: dict[int | str, Text]
+    associative: bool = False
+    more: Unknown | None = None
+
+    @property
+    def ordered(self) -> list[Text]:
+        if self.associative:
+            return list(self.items.values())
+        return [self.items[key] for key in sorted(self.items, key=int)]
+
+    @property
+    def next_index(self) -> int:
+        return max((key for key in self.items if isinstance(key, int)), default=-1) + 1
+
+
+class Unset(msgspec.Struct, frozen=True):
+    """A variable that the script itself has unset."""
+
+
+UNSET = Unset()
+Value: TypeAlias = Text | Array | Unset
+Files: TypeAlias = Mapping[str, Text]
+
+
+class State:
+    """One moment of a script. `exported` and `files` are never changed in place, so that a command may keep them."""
+
+    __slots__ = ("_status", "arguments", "code", "cwd", "exported", "files", "functions", "tainted", "variables")
+
+    def __init__(self) -> None:
+        self.variables: dict[str, Value] = {}
+        self.exported: Mapping[str, Text] = {}
+        self.files: Files = {}
+        self.functions: dict[str, Function | None] = {}
+        self.arguments: tuple[Text, ...] = ()
+        self.cwd: Text = "/"
+        self._status: bool | None = True
+        # The status as a number, where it is known.
+        self.code = 0
+        # Why variables that nothing known has set may be set all the same.
+        self.tainted: Unknown | None = None
+
+    @property
+    def status(self) -> bool | None:
+        """Whether the last command succeeded; None where that is not known."""
+        return self._status
+
+    @status.setter
+    def status(self, value: bool | None) -> None:
+        self._status = value
+        self.code = 0 if value else 1
+
+    def copy(self) -> State:
+        other = State.__new__(State)
+        other.variables = self.variables.copy()
+        other.functions = self.functions.copy()
+        other.exported, other.files = self.exported, self.files
+        other.arguments, other.cwd = self.arguments, self.cwd
+        other._status, other.code, other.tainted = self._status, self.code, self.tainted
+        return other
+
+    def same_values(self, other: State, ignoring: str = "") -> bool:
+        """Whether both hold the same values, apart from one variable."""
+        if self.files != other.files or self.cwd != other.cwd:
+            return False
+        if self.variables == other.variables:
+            return True
+        if not ignoring:
+            return False
+        left, right = dict(self.variables), dict(other.variables)
+        left.pop(ignoring, None)
+        right.pop(ignoring, None)
+        return left == right
+
+
+ON, BREAK, CONTINUE, RETURN, EXIT = range(5)
+"""How a statement ends: on to the next one, or out of a loop, a function, or the script."""
+
+
+class Loop:
+    """The states in which a loop may have been left or gone on, by a condition that could not be decided."""
+
+    __slots__ = ("broken", "continued")
+
+    def __init__(self) -> None:
+        self.broken: list[State] = []
+        self.continued: list[State] = []
+
+
+class Frame:
+    """A function call: the states in which it may have returned, and the values its locals hide."""
+
+    __slots__ = ("hidden", "loops", "returned")
+
+    def __init__(self) -> None:
+        self.returned: list[State] = []
+        self.hidden: dict[str, Value | None] = {}
+        self.loops: list[Loop] = []
+
+
+def distinct(states: Iterable[State]) -> list[State]:
+    """States without those that hold the same values as the one before."""
+    found: list[State] = []
+    for state in states:
+        if not found or not state.same_values(found[-1]) or state.exported != found[-1].exported:
+            found.append(state)
+    return found
+
+
+def joined(states: Iterable[State], line: int, path: str, repeated: bool = False) -> State:
+    """What holds whichever of the states is the real one. `repeated`: the later ones come from turns of a loop whose
+    number is not known, so that a difference means any value, not one of two."""
+    iterator = iter(states)
+    result = next(iterator)
+    for state in iterator:
+        result = _join(result, state, line, path, repeated)
+    return result
+
+
+def _join(first: State, second: State, line: int, path: str, repeated: bool) -> State:
+    result = first.copy()
+    if first.variables != second.variables:
+        for name in {**first.variables, **second.variables}:
+            one, other = first.variables.get(name), second.variables.get(name)
+            if one is not other and one != other:
+                result.variables[name] = _either(one, other, name, line, path, repeated)
+    result.functions = _join_functions(first, second)
+    if first.files != second.files:
+        result.files = {
+            name: _either_text(
+                first.files.get(name), second.files.get(name), f"content of {name}", line, path, repeated
+            )
+            for name in {**first.files, **second.files}
+        }
+    if first.exported != second.exported:
+        names = {**first.exported, **second.exported}
+        values = {name: result.variables.get(name) for name in names}
+        result.exported = {name: v for name, v in values.items() if v is not None and not isinstance(v, Array | Unset)}
+    if first.cwd != second.cwd:
+        result.cwd = either(first.cwd, second.cwd, "working directory", line, path)
+    if first.arguments != second.arguments:
+        result.arguments = (unknown("positional parameters", line, path),)
+    if first.status != second.status or first.code != second.code:
+        result.status = first.status if first.status == second.status else None
+    result.tainted = first.tainted or second.tainted
+    return result
+
+
+def _join_functions(first: State, second: State) -> dict[str, Function | None]:
+    if first.functions == second.functions:
+        return first.functions.copy()
+    names = {**first.functions, **second.functions}
+    return {
+        name: first.functions.get(name) if first.functions.get(name) == second.functions.get(name) else None
+        for name in names
+    }
+
+
+def _either(one: Value | None, other: Value | None, name: str, line: int, path: str, repeated: bool) -> Value:
+    reason = f"value of {name}"
+    if isinstance(one, Array) and isinstance(other, Array) and one.associative == other.associative:
+        return _either_array(one, other, reason, line, path)
+    if isinstance(one, Array) or isinstance(other, Array):
+        return Array({}, more=Unknown(reason, line, path))
+    return _either_text(_plain(one), _plain(other), reason, line, path, repeated)
+
+
+def _plain(value: Text | Unset | None) -> Text | None:
+    return None if isinstance(value, Unset) else value
+
+
+def _either_text(one: Text | None, other: Text | None, reason: str, line: int, path: str, repeated: bool) -> Text:
+    if one is None or other is None or repeated:
+        return unknown(reason, line, path)
+    return either(one, other, reason, line, path)
+
+
+def _either_array(one: Array, other: Array, reason: str, line: int, path: str) -> Array:
+    """The items both begin with; what follows in either is not known."""
+    common: dict[int | str, Text] = {}
+    pairs = zip(one.items.items(), other.items.items(), strict=False)
+    for (key, left), (second_key, right) in pairs:
+        if key != second_key or left != right:
+            break
+        common[key] = left
+    added = max(one.items, other.items, key=len)
+    hint = ", ".join(str(item) for item in list(added.values())[len(common) :][:4])
+    more = Unknown(f"{reason}, which may also hold `{hint}`," if hint else reason, line, path)
+    return Array(common, one.associative, more)
