@@ -85,21 +85,27 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Statement(msgspec.Struct, frozen=True):
+    """A paragraph or list entry: its text (up to what is still to do in it), and the items it names by number."""
+
     text: str
     line: int
     labels: frozenset[str]
+    to_do: bool
 
 
 def explain(item: ChecklistItem, template: ChecklistTemplate, detail: str, first_line: int = 1) -> Explanation:
     """The best that a detail section has for one open item. `first_line` is the line of the section's first line in
     the whole text."""
     statements = tuple(_statements(detail, template, first_line))
-    graded = ((_grade(statement, item), statement) for statement in statements)
-    order: tuple[Grade, ...] = ("named", "worded", "hinted", "general")
-    best = min(graded, key=lambda pair: order.index(pair[0]) if pair[0] in order else len(order), default=None)
-    if best is None or best[0] == "none":
-        return Explanation(grade="none")
-    return Explanation(grade=best[0], text=best[1].text, line=best[1].line)
+    graded = [(_grade(statement, item), statement) for statement in statements]
+    to_do = any(statement.to_do and item.label.lower() in statement.labels for statement in statements)
+    # A reason that is announced as still to do is none, whatever else the section says.
+    grades: tuple[Grade, ...] = ("named",) if to_do else ("named", "worded", "hinted", "general")
+    for grade in grades:
+        for found, statement in graded:
+            if found == grade:
+                return Explanation(grade=grade, text=statement.text, line=statement.line)
+    return Explanation(grade="none")
 
 
 def _statements(detail: str, template: ChecklistTemplate, first_line: int) -> Iterator[_Statement]:
@@ -111,7 +117,7 @@ def _statements(detail: str, template: ChecklistTemplate, first_line: int) -> It
     for number, line in enumerate([*lines, ""], first_line):
         ends = not line.strip() or _BULLET.match(line) or _LEADING.match(line)
         if ends and block:
-            text = _TODO.sub("", " ".join(" ".join(block).split()))
+            text = " ".join(" ".join(block).split())
             if text.strip(" -*+\t").casefold() != placeholder:
                 yield _statement(text, start)
             block = []
@@ -122,7 +128,7 @@ def _statements(detail: str, template: ChecklistTemplate, first_line: int) -> It
 
 def _statement(text: str, line: int) -> _Statement:
     labels = {label for found in _REFERENCE.finditer(text) for label in _labels(found["list"])}
-    return _Statement(text, line, frozenset(labels))
+    return _Statement(_TODO.sub("", text), line, frozenset(labels), _TODO.search(text) is not None)
 
 
 def _labels(listed: str) -> Iterator[str]:

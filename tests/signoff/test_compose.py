@@ -180,6 +180,15 @@ def test_notes_and_open_items_have_their_lines() -> None:
     assert {(f.rule, f.label) for f in report.faults} == {("item-unexplained", "14")}
 
 
+def test_a_finding_is_no_reason_to_leave_a_box_open() -> None:
+    notes = marks(newest())
+    notes.marks["7"] = ItemMark()
+    current = result("deprecated", Status.PASS, "Nothing deprecated is submitted")
+    written = composed(None, notes, current)
+    assert written.detail.endswith("Item 7 (MODELS.md) is left open: TODO: say why.")
+    assert "7" in {entry.label for entry in written.unfinished}
+
+
 def test_a_check_that_partly_applies_explains_nothing() -> None:
     notes = marks(newest())
     notes.marks["3"] = ItemMark()

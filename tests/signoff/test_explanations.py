@@ -65,6 +65,7 @@ def test_worded_by_subject(detail: str, label: str) -> None:
         ("Item 16 is left open: why not.", "6", "none"),
         ("Item 6 is left open.", "6", "none"),
         ("Item 6 (golden AL) is left open: TODO: say why.", "6", "none"),
+        ("No agentic workload.\n- Item 6 (golden AL) is left open: TODO: say why.", "6", "none"),
         ("Item 6: https://example.org/not-agentic", "6", "none"),
         ("The throughput at conc 6 is better.", "6", "none"),
         ("See vllm-project/recipes#6 for more.", "6", "none"),
