@@ -273,14 +273,50 @@ def _flattened(concept: Concept, path: list[str], words: list[str]) -> Iterator[
 
 def _leaves(document: dict[str, Any], prefix: str, depth: int) -> Iterator[tuple[str, Scalar]]:
     for key, value in document.items():
+        name = prefix + key.replace("\\", "\\\\").replace(".", "\\.")
         if isinstance(value, dict) and value and depth:
-            yield from _leaves(value, f"{prefix}{key}.", depth - 1)
-        elif isinstance(value, bool | int | float):
-            yield f"{prefix}{key}", value
-        elif isinstance(value, str):
-            yield f"{prefix}{key}", scalar(value)
+            yield from _leaves(value, f"{name}.", depth - 1)
+        elif isinstance(value, bool | int | float | str):
+            yield name, value
         elif value is not None:
-            yield f"{prefix}{key}", json.dumps(value, sort_keys=True, separators=(",", ":"))
+            yield name, json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def words_of(engine: Engine, args: Mapping[str, Argument]) -> Iterator[tuple[str, ...]]:
+    """The arguments as words again, one tuple a flag: what `read_arguments` reads back to the same values."""
+    written: set[str] = set()
+    documents: dict[str, dict[str, Any]] = {}
+    for name, argument in args.items():
+        concept, alone = concept_for(engine, argument.flag.split(".")[0] if engine == "vllm" else argument.flag)
+        if concept.kind == "json":
+            document = documents.setdefault(argument.flag.split(".")[0], {})
+            _put(document, _json_path(concept, name), argument.value)
+        elif argument.flag not in written:
+            written.add(argument.flag)
+            values = argument.value if isinstance(argument.value, tuple) else (argument.value,)
+            bare = alone is not None or (concept.kind == "value" and argument.value is True)
+            yield (argument.flag, *(() if bare else map(_word, values)))
+    for flag, document in documents.items():
+        yield flag, json.dumps(document, separators=(",", ":"))
+
+
+def _word(value: Scalar) -> str:
+    return ("true" if value else "false") if isinstance(value, bool) else str(value)
+
+
+def _json_path(concept: Concept, name: str) -> list[str]:
+    """The keys that lead to a value inside a JSON argument."""
+    path = next((key for key, target in concept.into.items() if target == name), name.removeprefix(f"{concept.name}."))
+    return [part.replace("\\.", ".").replace("\\\\", "\\") for part in re.split(r"(?<!\\)\.", path)]
+
+
+def _put(document: dict[str, Any], path: Sequence[str], value: Value) -> None:
+    for key in path[:-1]:
+        inner = document.setdefault(key, {})
+        document = inner if isinstance(inner, dict) else {}
+    is_list = isinstance(value, str) and value[:1] in ("[", "{") and value[:1] != ""
+    listed = _json(value) if is_list and isinstance(value, str) else None
+    document[path[-1]] = value if listed is None else listed
 
 
 def _settled(engine: Engine, found: dict[str, Argument]) -> dict[str, Argument]:

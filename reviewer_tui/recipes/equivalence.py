@@ -127,3 +127,9 @@ def shown(value: Value | None) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return " ".join(map(shown, value)) if isinstance(value, tuple) else str(value)
+
+
+def hardware_names(hardware: str) -> tuple[str, ...]:
+    """All ids under which pages list a hardware."""
+    groups = [row.same for row in equivalences().hardware if hardware in row.same]
+    return tuple(dict.fromkeys([hardware, *(name for group in groups for name in group)]))

@@ -70,6 +70,8 @@ def exported_literal(source: bytes, name: str, path: str, only: tuple[str, ...] 
     if quick is not None:
         return quick
     for found, node in exported(parse(source, path)):
+        if found == name and node.has_error:
+            raise UnreadableError(path, f"The constant {name} has a syntax error.", "no-literal", line_of_node(node))
         if found == name:
             return _Literal(path).read(node, only)
     raise UnreadableError(path, f"The script exports no constant named {name}.", "no-export")
@@ -167,11 +169,18 @@ def string_of(node: Node, path: str) -> str:
             raise UnreadableError(
                 path, "A template with a substitution is no literal.", "no-literal", line_of_node(child)
             )
-    return "".join(parts)
+    return paired("".join(parts))
+
+
+def paired(text: str) -> str:
+    """The text with surrogate pairs of escape sequences joined, and single surrogates replaced."""
+    if text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def unescaped(text: str) -> str:
-    """Escape sequences of JavaScript resolved."""
+    """Escape sequences of JavaScript resolved; half of a surrogate pair stays as it is."""
     return _ESCAPE.sub(_escape, text)
 
 
@@ -179,7 +188,7 @@ def _escape(match: re.Match[str]) -> str:
     code = match[1] or match[2] or match[3]
     if code is not None:
         number = int(code, 16)
-        return chr(number) if number <= 0x10FFFF and not 0xD800 <= number <= 0xDFFF else "\ufffd"
+        return chr(number) if number <= 0x10FFFF else "\ufffd"
     character = match[4]
     return "" if character in ("\n", "\r\n") else _ESCAPES.get(character, character)
 

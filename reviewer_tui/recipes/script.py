@@ -15,7 +15,15 @@ from typing import Any
 
 from tree_sitter import Node
 
-from reviewer_tui.recipes.javascript import key_of, line_of_node, number_of, string_of, text_of, unescaped
+from reviewer_tui.recipes.javascript import (
+    key_of,
+    line_of_node,
+    number_of,
+    paired,
+    string_of,
+    text_of,
+    unescaped,
+)
 from reviewer_tui.recipes.reading import UnreadableError
 from reviewer_tui.recipes.script_values import (
     MAX_ITEMS,
@@ -482,7 +490,7 @@ class Interpreter:
             elif child.type == "template_substitution":
                 parts.append(self.expression(child.named_children[0], depth))
         return lambda scope: self.text(
-            "".join(part if isinstance(part, str) else to_text(part(scope)) for part in parts), node
+            paired("".join(part if isinstance(part, str) else to_text(part(scope)) for part in parts)), node
         )
 
     def text(self, value: str, node: Node) -> str:
@@ -572,7 +580,7 @@ class Interpreter:
         binds = [self.pattern(pattern, depth) for pattern in patterns]
         rest_bind = None if rest is None else self.pattern(rest.named_children[0], depth)
         body_node = node.child_by_field_name("body")
-        if body_node is None or any(child.type == "async" for child in node.children):
+        if body_node is None or node.has_error or any(child.type == "async" for child in node.children):
             return self.refusal(node)
         is_block = body_node.type == "statement_block"
         # Compiled when it is first called: most of a widget's functions draw the page and never are.

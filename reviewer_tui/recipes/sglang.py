@@ -51,7 +51,8 @@ def read_page(tree: Tree, page_path: str, hardware: Sequence[str] | None = None)
         for found in imports(page, page_path)
         if _holds_recipes(found)
     ]
-    readings.append(_guarded(lambda: Reading(arms=tuple(_fenced_arms(tree, page_path, page)))))
+    origin = {"repository": REPOSITORY, "path": page_path, "commit": tree.revision, "url": page_url(page_path)}
+    readings.append(_guarded(lambda: read_fenced(page, origin)))
     reading = joined(readings)
     if hardware is None:
         return reading
@@ -133,10 +134,9 @@ def _widget_arm(
 # -- D: fenced commands -----------------------------------------------------------------------------------------------
 
 
-def _fenced_arms(tree: Tree, page_path: str, page: str) -> Iterator[RecipeArm]:
-    origin = {"repository": REPOSITORY, "path": page_path, "commit": tree.revision, "url": page_url(page_path)}
-    for block in fenced_blocks(page):
-        yield from block_arms(block, origin, "command")
+def read_fenced(page: str, origin: Mapping[str, str]) -> Reading:
+    """The arms of a page's fenced commands."""
+    return Reading(arms=tuple(arm for block in fenced_blocks(page) for arm in block_arms(block, origin, "command")))
 
 
 def block_arms(
