@@ -105,7 +105,11 @@ class FieldChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KeyChange(msgspec.Struct, frozen=True, kw_only=True):
-    """What happens to one config key between two revisions."""
+    """What happens to one config key between two revisions.
+
+    `files` are the launchers, scripts, recipes and helpers behind the key whose content differs, under their newer
+    path; a key can be changed by them alone.
+    """
 
     key: str
     change: Change
@@ -122,10 +126,12 @@ class KeyChange(msgspec.Struct, frozen=True, kw_only=True):
 class ConfigChanges(msgspec.Struct, frozen=True, kw_only=True):
     """All key changes between two revisions, and the faults met on the way (each side named).
 
-    `reworded` are the keys whose text changed without any change in what runs.
+    `reworded` are the keys whose text changed without any change in what runs. `shared_files` are changed files of
+    benchmarks and launchers that are no key's own script or recipe: they reach keys that are not listed here.
     """
 
     keys: tuple[KeyChange, ...] = ()
     reworded: tuple[str, ...] = ()
+    shared_files: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     base_problems: tuple[Problem, ...] = ()

@@ -19,12 +19,16 @@ from reviewer_tui.sweeps.runners import NO_RUNNERS, Runners, parse_runners
 class Configs:
     """What can be swept at one revision. Everything is read at once, entries are parsed when asked for."""
 
-    def __init__(self, tree: Tree, layout: Layout | None = None) -> None:
+    def __init__(self, tree: Tree, layout: Layout | None = None, like: Configs | None = None) -> None:
+        """`like` are configs of another revision: files that are equal there are not read again."""
         self.tree = tree
         self.layout = layout or discover_layout(tree)
         # The repository's documentation gives the generator the NVIDIA file first; rows come in that order.
         paths = sorted(self.layout.master_configs, reverse=True)
-        self.masters: tuple[MasterConfig, ...] = tuple(parse_master(tree.read(path) or b"", path) for path in paths)
+        known = {(master.path, like.tree.blob(master.path)): master for master in like.masters} if like else {}
+        self.masters: tuple[MasterConfig, ...] = tuple(
+            known.get((path, tree.blob(path))) or parse_master(tree.read(path) or b"", path) for path in paths
+        )
         runners = self.layout.runners
         self.runners: Runners = parse_runners(tree.read(runners) or b"", runners) if runners else NO_RUNNERS
         self.rules: GeneratorRules = read_rules(tree, self.layout.generator)

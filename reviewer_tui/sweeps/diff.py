@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 from reviewer_tui.model.config import Change, ConfigChanges, Entry, KeyChange, Point
 from reviewer_tui.model.finding import Problem
 from reviewer_tui.model.tree import Tree
 from reviewer_tui.policy.layout import Layout
 from reviewer_tui.sweeps.configs import Configs
-from reviewer_tui.sweeps.expand import expand_entries
+from reviewer_tui.sweeps.expand import ExpandedRow, expand_entries
 from reviewer_tui.sweeps.fields import field_changes
 from reviewer_tui.sweeps.points import arms_alike, identity, points_of, same_family
+from reviewer_tui.sweeps.resolve import Resolver
+from reviewer_tui.sweeps.schema import check_entry
+from reviewer_tui.sweeps.touched import TouchedFile, likely_keys, touched_files
 
 RENAME_LIKENESS = 0.5
 """Two keys are one under two names if at least this share of their points is common, image and model aside."""
@@ -21,7 +25,8 @@ def config_changes(
     old: Tree, new: Tree, *, old_layout: Layout | None = None, new_layout: Layout | None = None
 ) -> ConfigChanges:
     """What changes from one revision to another. Only blocks that differ are parsed; never fails."""
-    return compare(Configs(old, old_layout), Configs(new, new_layout))
+    before = Configs(old, old_layout)
+    return compare(before, Configs(new, new_layout, like=before))
 
 
 def compare(old: Configs, new: Configs) -> ConfigChanges:
@@ -29,20 +34,56 @@ def compare(old: Configs, new: Configs) -> ConfigChanges:
     return _Comparison(old, new).changes()
 
 
+class _Side:
+    """One of the two revisions: its expanded entries, its resolver, and the faults met."""
+
+    def __init__(self, configs: Configs) -> None:
+        self.configs = configs
+        self.problems: list[Problem] = []
+        self._rows: dict[str, tuple[ExpandedRow, ...]] = {}
+        self._points: dict[str, tuple[Point, ...]] = {}
+
+    @cached_property
+    def resolver(self) -> Resolver:
+        return Resolver(self.configs.tree, self.configs.layout, self.configs.runners)
+
+    def rows(self, entry: Entry) -> tuple[ExpandedRow, ...]:
+        if entry.key not in self._rows:
+            expansion = expand_entries([entry], self.configs.runners, self.configs.rules, "none")
+            self._rows[entry.key] = expansion.rows
+            self.problems.extend(check_entry(entry, self.configs.rules, self.configs.runners))
+            self.problems.extend(expansion.problems)
+        return self._rows[entry.key]
+
+    def points(self, entry: Entry) -> tuple[Point, ...]:
+        if entry.key not in self._points:
+            self._points[entry.key] = tuple(points_of(self.rows(entry), self.configs.rules))
+        return self._points[entry.key]
+
+    def files(self, entry: Entry) -> set[str]:
+        """The paths of all files behind an entry."""
+        return {
+            file.path
+            for item in self.rows(entry)
+            for file in self.resolver.files(item.row, entry)
+            if file.path is not None
+        }
+
+
 class _Comparison:
     def __init__(self, old: Configs, new: Configs) -> None:
-        self._old = old
-        self._new = new
-        self._problems: list[Problem] = []
-        self._base_problems: list[Problem] = []
+        self._old = _Side(old)
+        self._new = _Side(new)
+        self._touched: tuple[TouchedFile, ...] = touched_files(old.tree, old.layout, new.tree, new.layout)
 
     def changes(self) -> ConfigChanges:
-        differing = [key for key in self._union() if self._differs(key)]
-        before = self._old.entries(key for key in differing if self._old.master(key))
-        after = self._new.entries(key for key in differing if self._new.master(key))
+        old, new = self._old.configs, self._new.configs
+        differing = [key for key in dict.fromkeys((*new.keys, *old.keys)) if self._differs(key)]
+        before = old.entries(key for key in differing if old.master(key))
+        after = new.entries(key for key in differing if new.master(key))
         renames = self._renames(
-            [entry for key, entry in before.items() if self._new.master(key) is None],
-            [entry for key, entry in after.items() if self._old.master(key) is None],
+            [entry for key, entry in before.items() if new.master(key) is None],
+            [entry for key, entry in after.items() if old.master(key) is None],
         )
         renamed_from = set(renames.values())
         keys: list[KeyChange] = []
@@ -56,18 +97,19 @@ class _Comparison:
                 reworded.append(key)
             else:
                 keys.append(change)
+        known = {change.key for change in keys}
+        keys.extend(change for change in self._changed_by_files(known) if change.key not in known)
+        own = {path for change in keys for path in change.files}
         return ConfigChanges(
             keys=tuple(keys),
-            problems=(*self._new.problems, *self._problems),
-            base_problems=(*self._old.problems, *self._base_problems),
-            reworded=tuple(reworded),
+            problems=(*new.problems, *self._generator_changed(), *self._new.problems),
+            base_problems=(*old.problems, *self._old.problems),
+            reworded=tuple(key for key in reworded if key not in {change.key for change in keys}),
+            shared_files=tuple(file.path for file in self._touched if file.path not in own or self._shared(file.path)),
         )
 
-    def _union(self) -> list[str]:
-        return list(dict.fromkeys((*self._new.keys, *self._old.keys)))
-
     def _differs(self, key: str) -> bool:
-        old, new = self._old.master(key), self._new.master(key)
+        old, new = self._old.configs.master(key), self._new.configs.master(key)
         if old is None or new is None:
             return True
         return not old.same_block(new, key) and old.entry(key) != new.entry(key)
@@ -75,14 +117,12 @@ class _Comparison:
     def _renames(self, removed: Iterable[Entry], added: Iterable[Entry]) -> dict[str, str]:
         """New key to old key, the likest pairs first."""
         candidates: list[tuple[float, str, str]] = []
-        gone = [(entry, self._points(self._old, entry)) for entry in removed]
+        gone = list(removed)
         for entry in added:
-            points = None
-            for former, former_points in gone:
+            for former in gone:
                 if not same_family(former, entry):
                     continue
-                points = self._points(self._new, entry) if points is None else points
-                likeness = arms_alike(former_points, points)
+                likeness = arms_alike(self._old.points(former), self._new.points(entry))
                 if likeness >= RENAME_LIKENESS:
                     candidates.append((-likeness, entry.key, former.key))
         found: dict[str, str] = {}
@@ -93,14 +133,15 @@ class _Comparison:
 
     def _key_change(self, key: str, old: Entry | None, new: Entry | None, previous: str | None) -> KeyChange | None:
         """None where nothing changes in what runs."""
-        points_before = self._points(self._old, old, self._base_problems) if old else []
-        points_after = self._points(self._new, new, self._problems) if new else []
+        points_before = self._old.points(old) if old else ()
+        points_after = self._new.points(new) if new else ()
         known = {identity(point) for point in points_before}
         present = {identity(point) for point in points_after}
         added = tuple(point for point in points_after if identity(point) not in known)
         removed = tuple(point for point in points_before if identity(point) not in present)
         fields = field_changes(old, new) if old and new else ()
-        if old and new and previous is None and not (fields or added or removed):
+        files = self._touched_behind(old, new)
+        if old and new and previous is None and not (fields or added or removed or files):
             return None
         change: Change = "renamed" if previous else "added" if old is None else "removed" if new is None else "changed"
         return KeyChange(
@@ -113,10 +154,43 @@ class _Comparison:
             points_added=added,
             points_removed=removed,
             points_kept=len(known & present),
+            files=files,
         )
 
-    def _points(self, configs: Configs, entry: Entry, problems: list[Problem] | None = None) -> list[Point]:
-        expansion = expand_entries([entry], configs.runners, configs.rules, "none")
-        if problems is not None:
-            problems.extend(expansion.problems)
-        return points_of(expansion.rows, configs.rules)
+    def _touched_behind(self, old: Entry | None, new: Entry | None) -> tuple[str, ...]:
+        """The changed files behind an entry, on either side."""
+        if not self._touched:
+            return ()
+        before = self._old.files(old) if old else set()
+        after = self._new.files(new) if new else set()
+        return tuple(file.path for file in self._touched if file.old in before or file.new in after)
+
+    def _changed_by_files(self, known: set[str]) -> Iterable[KeyChange]:
+        """Keys whose entry stays and whose own script or recipe changes."""
+        likely: dict[str, None] = {}
+        for file in self._touched:
+            likely.update(dict.fromkeys(likely_keys(file.path, self._new.configs)))
+        for key in likely:
+            if key in known:
+                continue
+            old, new = self._old.configs.entry(key), self._new.configs.entry(key)
+            if old is None or new is None:
+                continue
+            files = self._touched_behind(old, new)
+            if any(not self._shared(path) for path in files):
+                points = self._new.points(new)
+                yield KeyChange(key=key, change="changed", old=old, new=new, points_kept=len(points), files=files)
+
+    def _shared(self, path: str) -> bool:
+        """Whether a file belongs to no key in particular."""
+        return next(likely_keys(path, self._new.configs), None) is None
+
+    def _generator_changed(self) -> Iterable[Problem]:
+        """The rows follow rules this program knows; a change of the generator itself may make others."""
+        old, new = self._old.configs, self._new.configs
+        path = new.layout.generator
+        if path and old.layout.generator and old.tree.blob(old.layout.generator) != new.tree.blob(path):
+            message = (
+                "The generator itself changed between these revisions; rows follow the rules known to this program."
+            )
+            yield Problem(path=path, message=message, rule="generator-changed")

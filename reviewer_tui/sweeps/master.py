@@ -77,6 +77,8 @@ class MasterConfig:
 
     def same_block(self, other: MasterConfig, key: str) -> bool:
         """Whether a key is written alike in both files. False says nothing: the values may still be equal."""
+        if self is other:
+            return True
         if self._whole is not None or other._whole is not None:
             return False
         mine, theirs = self._blocks.get(key), other._blocks.get(key)

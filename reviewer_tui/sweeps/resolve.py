@@ -282,10 +282,18 @@ class Resolver:
         folder = f"{self._layout.launchers}/" if path in self._launcher_paths else ""
         while waiting and len(found) < MAX_HELPERS:
             for named in self._names(waiting.pop(0)):
-                if named != path and named not in found and named.startswith(folder):
-                    found[named] = None
-                    waiting.append(named)
+                for helper in (named, *self._siblings(named)):
+                    if helper != path and helper not in found and helper.startswith(folder):
+                        found[helper] = None
+                        waiting.append(helper)
         return tuple(found)
+
+    def _siblings(self, path: str) -> list[str]:
+        """The other files of a folder of helpers (`amd_utils`): these call each other by names they compose."""
+        folder = path.rpartition("/")[0]
+        if not folder.endswith("_utils"):
+            return []
+        return [other for other in sorted(self._benchmark_files) if other.startswith(f"{folder}/")]
 
     def _names(self, path: str) -> list[str]:
         text = read_text(self._tree, path)
