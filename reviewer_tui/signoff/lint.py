@@ -40,6 +40,8 @@ REJECTING = frozenset({"trigger-missing", "boxes-missing", "item-missing", "item
 
 # Below this share of an item's words, the wording is no longer the same by its looks.
 _STILL_THE_SAME = 0.75
+# A negation in a longer change than this is part of another statement, not the turn of this one.
+_FEW_WORDS = 3
 _MOST_SHOWN = 5
 _NEGATION = re.compile(r"(?:not|no|never|without|cannot|\w+n't)\W*$", re.IGNORECASE)
 _ASIDE = re.compile(r"\([^()]*\)|\bnot applicable\b", re.IGNORECASE)
@@ -229,12 +231,13 @@ def _items(subject: _Subject, known: Sequence[ChecklistTemplate]) -> Iterator[Li
 def _altered(match: ItemMatch) -> LintFinding:
     label, line = match.item.label, match.box.line if match.box else None
     rule, status, message = "item-altered", Status.WARN, f"Item {label} is not in the template's words."
-    if match.kept < _STILL_THE_SAME:
+    negated = _negations(match.segments)
+    if match.kept < _STILL_THE_SAME or (negated and max(negated) > _FEW_WORDS):
         status = Status.JUDGEMENT
         message = (
-            f"Item {label} says less or something else than the template: whether it still answers it is for a reader."
+            f"Item {label} says less or something else than the template; a reader must say if it still answers it."
         )
-    elif _inverted(match.segments):
+    elif len(negated) % 2:
         rule, status = "item-inverted", Status.FAIL
         message = f"Item {label} says the opposite of the template's item."
     return LintFinding(
@@ -249,16 +252,12 @@ def _altered(match: ItemMatch) -> LintFinding:
     )
 
 
-def _inverted(segments: Sequence[Segment]) -> bool:
-    """Whether a negation went in or out inside the wording. What is added in brackets or at the end is the signer's
-    own remark."""
+def _negations(segments: Sequence[Segment]) -> list[int]:
+    """The negations that went in or out inside the wording, as the length of the change each stands in, in words. What
+    is added in brackets or at the end is the signer's own remark."""
     last = max((n for n, segment in enumerate(segments) if segment.operation == "equal"), default=-1)
-    counts = {"insert": 0, "delete": 0}
-    for segment in segments[: last + 1]:
-        if segment.operation != "equal":
-            words = _ASIDE.sub(" ", segment.text).split()
-            counts[segment.operation] += sum(bool(_NEGATION.match(word)) for word in words)
-    return (counts["insert"] - counts["delete"]) % 2 == 1
+    changes = [_ASIDE.sub(" ", s.text).split() for s in segments[: last + 1] if s.operation != "equal"]
+    return [len(words) for words in changes for word in words if _NEGATION.match(word)]
 
 
 def _duplicate(matching: Matching, item: ChecklistItem, line: int, checked: bool) -> LintFinding:
