@@ -33,6 +33,9 @@ class Action(NamedTuple):
         return " ".join(key_label(key) for key in self.keys)
 
 
+# From this place in the footer on, an action is always there, at the end.
+LAST = 90
+
 ACTIONS: tuple[Action, ...] = (
     Action("checklist", "accept", ("space",), "accept", "Accept the item: tick its box. Again: take it back.", 1),
     Action("checklist", "dispute", ("x",), "dispute", "Dispute the item: its box stays empty, say why in a note.", 2),
@@ -76,14 +79,14 @@ ACTIONS: tuple[Action, ...] = (
     Action("diff", "previous_match", ("N",), "previous match", "The place before with the text searched for."),
     Action("diff", "follow", ("o",), "open page", "Open the file at the head in a browser."),
     Action("diff", "other_side", ("tab",), "files/diff", "From the list of files to the diff, and back."),
-    Action("diff", "back", ("escape", "q"), "back", "Back to the review.", 9),
+    Action("diff", "back", ("escape", "q"), "back", "Back to the review.", 92),
     Action("signoff", "edit", ("i", "enter"), "edit detail", "Edit the detail section; Escape leaves the editor.", 1),
     Action("signoff", "copy", ("c",), "copy", "Copy the sign-off, and say how it went.", 2),
     Action("signoff", "save", ("w",), "save to a file", "Write the sign-off to a file, and say where.", 3),
     Action("signoff", "editor", ("e",), "$EDITOR", "Edit the detail section in your own editor.", 4),
     Action("signoff", "redraft", ("r",), "draft again", "Forget the edited detail section and draft it again.", 5),
     Action("signoff", "other_side", ("tab",), "next part", "From the preview to the faults, and back."),
-    Action("signoff", "back", ("escape", "q"), "back (kept)", "Back to the review; everything is kept.", 6),
+    Action("signoff", "back", ("escape", "q"), "back (kept)", "Back to the review; everything is kept.", 92),
     Action("note", "draft", ("ctrl+t",), "take the draft", "Put the offered sentence into the note.", 1),
     Action("note", "close", ("escape",), "close (kept)", "Close; the text is kept.", 2),
     Action("dialog", "close", ("escape", "q"), "close", "Close.", 1),
@@ -100,7 +103,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("everywhere", "reload", ("R", "f5"), "load again", "Load the pull request again; what you decided is kept."),
     Action("everywhere", "light_dark", ("L",), "light/dark", "Change between the light and the dark theme."),
     Action("everywhere", "palette", ("ctrl+p", "colon"), "all actions", "Every action by name."),
-    Action("everywhere", "help", ("question_mark", "f1"), "help", "This list.", 90),
+    Action("everywhere", "help", ("question_mark", "f1"), "help", "This list.", LAST),
     Action("everywhere", "quit", ("q", "ctrl+q"), "quit", "Leave; everything decided and typed is kept.", 91),
 )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import os
 import signal
 import sys
@@ -59,6 +60,12 @@ class ReviewerApp(App[None]):
     Screen { background: $surface; color: $foreground; }
     #start { padding: 1 2; }
     Toast { max-width: 100%; }
+    .-ascii {
+        Pane, #text, #edit { border: ascii $panel-lighten-2; }
+        Pane:focus, #text:focus, #edit:focus-within, #box { border: ascii $primary; }
+        Pane.-related { border: ascii $accent; }
+        Pane.-folded, .-narrow #checklist, .-narrow #panes Pane, .-zoom Pane, .-narrow #text { border: none; }
+    }
     """
 
     def __init__(
@@ -82,7 +89,8 @@ class ReviewerApp(App[None]):
         self._generation = 0
         self._desk_lock = threading.Lock()
         self._unsaved_lock = threading.Lock()
-        self._save_timer_running = False
+        self.saving = False
+        """Whether a change waits to be saved and composed."""
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         self.theme = theme or DARK.name
@@ -137,9 +145,7 @@ class ReviewerApp(App[None]):
             )
         else:
             # Imported here, while the first screen already stands.
-            import reviewer_tui.tui.screens.review
-
-            del reviewer_tui.tui.screens.review
+            importlib.import_module("reviewer_tui.tui.screens.review")
             self._from_thread(self._loaded, generation, review, viewed)
 
     def _from_thread(self, function: Callable[..., None], *arguments: object) -> None:
@@ -213,13 +219,13 @@ class ReviewerApp(App[None]):
     def _change(self, review: Review, *, typing: bool = False) -> None:
         with self._unsaved_lock:
             self.review = self.unsaved = review
-        if not self._save_timer_running:
-            self._save_timer_running = True
+        if not self.saving:
+            self.saving = True
             self.set_timer(TYPING_PAUSE if typing else 0.01, self._save_soon)
         self._tell_screens()
 
     def _save_soon(self) -> None:
-        self._save_timer_running = False
+        self.saving = False
         self.run_worker(self.keep_notes, thread=True, group="notes", exit_on_error=False)
         self.compose_sign_off()
 

@@ -210,11 +210,11 @@ def file_lines(review: Review) -> Iterator[Line]:
 
 def _runs(review: Review) -> PaneFacts:
     part = review.snapshot.runs
-    lines = check_lines(review, checks_in(review, "runs"))
-    lines += part_lines(part, "Runs")
+    lines = part_lines(part, "Runs") + check_lines(checks_in(review, "runs"), findings=False)
     runs = sorted(part.value or (), key=lambda run: (run.head_sha != review.snapshot.head, -run.id))
     for run in runs:
         lines += run_lines(run, review.snapshot.head)
+    lines += finding_section(checks_in(review, "runs"))
     if not part.known:
         return PaneFacts("not known", lines)
     here = [run for run in runs if run.head_sha == review.snapshot.head]
@@ -260,12 +260,11 @@ def _tally(jobs: list[CheckRun]) -> list[Piece | str]:
 
 def _evals(review: Review) -> PaneFacts:
     part = review.snapshot.evals
-    lines = check_lines(review, checks_in(review, "evals"))
-    lines += part_lines(part, "Evals")
+    lines = part_lines(part, "Evals") + check_lines(checks_in(review, "evals"), findings=False)
     scores = part.value or ()
     lines += table([_score_row(review, score) for score in scores])
     results = result_lines(review)
-    lines += [BLANK, *results]
+    lines += [BLANK, *results, *finding_section(checks_in(review, "evals"))]
     if not part.known:
         return PaneFacts("not known", lines)
     stricts = [score.strict for score in scores if score.strict is not None]
@@ -327,8 +326,7 @@ def _delta(measured: float | None, published: float | None) -> Piece:
 
 def _recipes(review: Review) -> PaneFacts:
     part = review.snapshot.upstream
-    lines = []
-    lines += part_lines(part, "Upstream recipes")
+    lines = part_lines(part, "Upstream recipes")
     for pull in part.value or ():
         merged = f" {pull.merged_at[:10]}" if pull.merged_at else ""
         lines.append(
@@ -343,7 +341,7 @@ def _recipes(review: Review) -> PaneFacts:
         if pull.summary:
             lines.append(line(f"  {pull.summary}", indent=2))
         lines += [line(Piece(f"  {file}", "dim"), indent=4) for file in pull.files]
-    lines += check_lines(review, checks_in(review, "recipes"))
+    lines += check_lines(checks_in(review, "recipes"))
     if not part.known:
         return PaneFacts("not known", lines)
     pulls = part.value or ()
@@ -397,7 +395,7 @@ def evidence_lines(review: Review, item: ChecklistItem, *, chinese: bool, draft:
         decided = Piece(f"{mark.decision.value.replace('_', ' ')}", "strong")
         lines.append(line(Piece("you    ", "key"), decided, f"  {mark.note}" if mark.note else "", indent=7))
     results = review.results_for(item)
-    lines += check_lines(review, results)
+    lines += check_lines(results)
     if not results:
         lines.append(line(letter(Status.JUDGEMENT), "  No check speaks to this item: it is yours to judge.", indent=3))
     if draft and not mark.note:
@@ -414,8 +412,8 @@ def chinese_text(review: Review, item: ChecklistItem) -> str:
     return translation.reason or "This revision has no Chinese text for the item."
 
 
-def check_lines(review: Review, results: Iterable[CheckResult]) -> list[Line]:
-    """Checks with their findings, places and comparisons."""
+def check_lines(results: Iterable[CheckResult], *, findings: bool = True) -> list[Line]:
+    """Checks, each with its findings, places and comparisons, or one line each."""
     lines: list[Line] = []
     for result in results:
         number = "" if result.number is None else f"check {result.number}, "
@@ -427,14 +425,25 @@ def check_lines(review: Review, results: Iterable[CheckResult]) -> list[Line]:
                 indent=3,
             )
         )
-        for finding in result.findings:
-            if finding.message != result.summary or finding.path or finding.url:
-                lines += finding_lines(finding)
-        for finding in result.pre_existing:
-            lines += finding_lines(finding, before="already so on the base: ")
-        if result.text:
-            lines.append(line(Piece("   the policy says: ", "dim"), result.text, indent=3))
+        if findings:
+            lines += _findings_of(result)
     return lines
+
+
+def _findings_of(result: CheckResult) -> Iterator[Line]:
+    for finding in result.findings:
+        if finding.message != result.summary or finding.path or finding.url:
+            yield from finding_lines(finding)
+    for finding in result.pre_existing:
+        yield from finding_lines(finding, before="already so on the base: ")
+    if result.text:
+        yield line(Piece("   the policy says: ", "dim"), result.text, indent=3)
+
+
+def finding_section(results: Iterable[CheckResult]) -> list[Line]:
+    """The findings of a pane's checks, below its data."""
+    lines = [found for result in results for found in _findings_of(result)]
+    return [BLANK, line(Piece("Findings", "strong")), *lines] if lines else []
 
 
 def finding_lines(finding: Finding, before: str = "") -> Iterator[Line]:

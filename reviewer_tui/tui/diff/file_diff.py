@@ -15,6 +15,8 @@ LARGEST_SIDE = 32_000_000
 # The start of a file in which git looks for a zero byte to call it binary.
 _BINARY_PROBE = 8_000
 
+_PLAIN = bytes(range(0x20, 0x7F)) + b"\n"
+
 
 class FileDiff(msgspec.Struct, frozen=True, kw_only=True):
     """Both sides of a file as lines (without line feed, a carriage return kept), and the runs that changed.
@@ -52,7 +54,7 @@ def file_diff(path: str, old: bytes | None, new: bytes | None, notes: tuple[str,
         new=new_lines,
         ops=diff_lines(old_lines, new_lines),
         notes=(*notes, *_content_notes(old, new)),
-        width=max(widest(old_lines), widest(new_lines)),
+        width=max(widest(old_lines, plain=_is_plain(old)), widest(new_lines, plain=_is_plain(new))),
     )
 
 
@@ -80,6 +82,11 @@ def _lines(content: bytes | None) -> list[str]:
     if last:
         lines.append(last + NO_LINE_FEED)
     return lines
+
+
+def _is_plain(content: bytes | None) -> bool:
+    """Whether a side holds printable ASCII and line feeds only."""
+    return not content or not content.translate(None, _PLAIN)
 
 
 def _content_notes(old: bytes | None, new: bytes | None) -> list[str]:

@@ -8,8 +8,11 @@ replacement: true, only coarse.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import islice
+from operator import lt
 from typing import Literal, NamedTuple
 
 OpKind = Literal["same", "removed", "added", "replaced"]
@@ -30,14 +33,10 @@ class Op(NamedTuple):
 
 def diff_lines(old: Sequence[str], new: Sequence[str]) -> list[Op]:
     """The runs that make `new` of `old`, in order, covering both sides wholly, neighbours of different kind."""
-    names: dict[str, int] = {}
-    left = [names.setdefault(line, len(names)) for line in old]
-    right = [names.setdefault(line, len(names)) for line in new]
-    ops = list(_ops(_matches(left, right), len(left), len(right)))
-    return _slid(ops, old, new)
+    return _slid(list(_ops(_matches(old, new), len(old), len(new))), old, new)
 
 
-def _matches(old: list[int], new: list[int]) -> list[tuple[int, int, int]]:
+def _matches(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int, int]]:
     """Equal runs as (old start, new start, length), in order."""
     found: list[tuple[int, int, int]] = []
     gaps = [(0, len(old), 0, len(new))]
@@ -53,9 +52,9 @@ def _matches(old: list[int], new: list[int]) -> list[tuple[int, int, int]]:
             b, d = b - tail, d - tail
         if a == b or c == d:
             continue
-        anchors = _anchors(old, new, a, b, c, d)
+        anchors = _runs(_anchors(old, new, a, b, c, d))
         if anchors:
-            found.extend((i, j, 1) for i, j in anchors)
+            found.extend(anchors)
             gaps.extend(_between(anchors, a, b, c, d))
         elif (b - a) * (d - c) <= _GAP_PRODUCT:
             blocks = SequenceMatcher(None, old[a:b], new[c:d], autojunk=False).get_matching_blocks()
@@ -64,37 +63,53 @@ def _matches(old: list[int], new: list[int]) -> list[tuple[int, int, int]]:
     return found
 
 
-def _common_head(old: list[int], new: list[int], a: int, b: int, c: int, d: int) -> int:
+def _common_head(old: Sequence[str], new: Sequence[str], a: int, b: int, c: int, d: int) -> int:
     length, limit = 0, min(b - a, d - c)
     while length < limit and old[a + length] == new[c + length]:
         length += 1
     return length
 
 
-def _common_tail(old: list[int], new: list[int], a: int, b: int, c: int, d: int) -> int:
+def _common_tail(old: Sequence[str], new: Sequence[str], a: int, b: int, c: int, d: int) -> int:
     length, limit = 0, min(b - a, d - c)
     while length < limit and old[b - 1 - length] == new[d - 1 - length]:
         length += 1
     return length
 
 
-def _anchors(old: list[int], new: list[int], a: int, b: int, c: int, d: int) -> list[tuple[int, int]]:
+def _anchors(old: Sequence[str], new: Sequence[str], a: int, b: int, c: int, d: int) -> list[tuple[int, int]]:
     """Lines that occur once on either side of the gap, in the longest common order."""
-    left, right = _once(old, a, b), _once(new, c, d)
-    return _longest_increasing([(i, right[name]) for name, i in left.items() if name in right])
+    left, right = old[a:b], new[c:d]
+    repeated = _repeated(left) | _repeated(right)
+    places = dict(zip(right, range(c, d), strict=True))
+    pairs = [
+        (i, j)
+        for i, (line, j) in enumerate(zip(left, map(places.get, left), strict=True), a)
+        if j is not None and line not in repeated
+    ]
+    # Mostly nothing has moved, and then there is no order to look for.
+    seconds = [j for _, j in pairs]
+    return pairs if all(map(lt, seconds, islice(seconds, 1, None))) else _longest_increasing(pairs)
 
 
-def _once(names: list[int], start: int, end: int) -> dict[int, int]:
-    places: dict[int, int] = {}
-    repeated: set[int] = set()
-    for place in range(start, end):
-        name = names[place]
-        if name in places:
-            repeated.add(name)
-        places[name] = place
-    for name in repeated:
-        del places[name]
-    return places
+def _repeated(lines: Sequence[str]) -> set[str]:
+    counts = Counter(lines)
+    return set() if len(counts) == len(lines) else {line for line, count in counts.items() if count > 1}
+
+
+def _runs(anchors: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
+    """Anchors that follow each other on both sides, taken together as (old start, new start, length)."""
+    runs: list[tuple[int, int, int]] = []
+    start = before = (-1, -1)
+    for anchor in anchors:
+        if anchor != (before[0] + 1, before[1] + 1):
+            if start[0] >= 0:
+                runs.append((*start, before[0] + 1 - start[0]))
+            start = anchor
+        before = anchor
+    if start[0] >= 0:
+        runs.append((*start, before[0] + 1 - start[0]))
+    return runs
 
 
 def _longest_increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -120,12 +135,14 @@ def _longest_increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return chain
 
 
-def _between(anchors: list[tuple[int, int]], a: int, b: int, c: int, d: int) -> Iterator[tuple[int, int, int, int]]:
+def _between(
+    anchors: list[tuple[int, int, int]], a: int, b: int, c: int, d: int
+) -> Iterator[tuple[int, int, int, int]]:
     """The gaps that the anchors leave and that hold lines on both sides."""
-    for i, j in [*anchors, (b, d)]:
+    for i, j, length in [*anchors, (b, d, 0)]:
         if i > a and j > c:
             yield (a, i, c, j)
-        a, c = i + 1, j + 1
+        a, c = i + length, j + length
 
 
 def _ops(matches: list[tuple[int, int, int]], old_length: int, new_length: int) -> Iterator[Op]:

@@ -26,6 +26,9 @@ _LOOKALIKES = re.compile(
 _SPECIAL = re.compile("[\t\r]")
 
 
+# What may stand behind a line: how much of it was cut, and that the file ends without a line feed.
+_ROOM = 40
+
 # So many lines that are not plain ASCII are measured exactly; of the rest a bound will do.
 _MEASURED = 2_000
 
@@ -68,18 +71,21 @@ def show_line(line: str, words: Iterable[tuple[int, int]] = (), *, blanks: bool 
     return Shown(text + tail, tuple(spans))
 
 
-def widest(lines: Sequence[str]) -> int:
-    """How many cells the widest of the lines takes when it is shown, or a little more."""
-    plain = special = measured = 0
+def widest(lines: Sequence[str], *, plain: bool = False) -> int:
+    """How many cells the widest of the lines takes when it is shown, or a little more; quick where all of them are
+    known to be plain printable ASCII."""
+    if plain:
+        return min(max(map(len, lines), default=0), LONGEST_SHOWN) + _ROOM
+    common = special = measured = 0
     for line in lines:
         if line.isascii() and line.isprintable():
-            plain = max(plain, len(line))
+            common = max(common, len(line))
         elif measured < _MEASURED:
             measured += 1
             special = max(special, cell_len(show_line(line).text))
         else:
             special = max(special, 2 * min(len(line), LONGEST_SHOWN))
-    return max(min(plain, LONGEST_SHOWN + 40), special)
+    return max(min(common, LONGEST_SHOWN) + _ROOM, special)
 
 
 def _at(places: list[int] | None, index: int) -> int:

@@ -7,7 +7,7 @@ from typing import ClassVar, cast
 from textual.screen import Screen
 
 from reviewer_tui.review.session import Review
-from reviewer_tui.tui.actions import Place, actions_of
+from reviewer_tui.tui.actions import LAST, Place, actions_of
 from reviewer_tui.tui.app import ReviewerApp
 from reviewer_tui.tui.header import header_lines
 from reviewer_tui.tui.widgets.bars import HeaderBar, KeyBar
@@ -85,7 +85,11 @@ class ReviewerScreen(Screen[None]):
     def show_keys(self) -> None:
         """The footer: the actions of the places with a place there, in order."""
         shown = [action for action in actions_of(*self.places) if action.footer]
+        if any(action.name == "back" for action in shown):
+            shown = [action for action in shown if action.name != "quit"]
         order = {place: i for i, place in enumerate(self.places)}
-        shown.sort(key=lambda action: (action.footer >= 90, order[action.place], action.footer))
+        shown.sort(
+            key=lambda action: (action.footer >= LAST, action.footer >= LAST or order[action.place], action.footer)
+        )
         for bar in self.query(KeyBar):
             bar.show_actions(shown)

@@ -76,16 +76,11 @@ class DiffScreen(ReviewerScreen):
         &.-semantic #text { display: none; }
         &.-narrow {
             FileList { display: none; width: 1fr; border: none; }
-            #text { border: none; border-top: solid $panel-lighten-2; }
+            #text { border: none; }
             &.-files FileList { display: block; }
             &.-files #text { display: none; }
             &.-files #meaning { display: none; }
         }
-    }
-    .-ascii DiffScreen {
-        #text { border: ascii $panel-lighten-2; }
-        #text:focus { border: ascii $primary; }
-        &.-narrow #text { border: none; border-top: ascii $panel-lighten-2; }
     }
     """
 

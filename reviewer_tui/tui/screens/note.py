@@ -25,15 +25,13 @@ class NoteScreen(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings("note", priority=True)
     DEFAULT_CSS = """
     NoteScreen { align: center middle; }
-    NoteScreen Vertical {
+    NoteScreen #box {
         width: 100; max-width: 100%; height: 60%; min-height: 9; max-height: 100%;
         border: solid $primary; background: $surface; border-title-style: bold;
     }
     NoteScreen Static { height: auto; max-height: 4; padding: 0 1; }
     NoteScreen .key { color: $text-accent; }
     NoteScreen TextArea, NoteScreen TextArea:focus { height: 1fr; border: none; padding: 0 1; }
-    .-short NoteScreen Vertical { height: 100%; }
-    .-ascii NoteScreen Vertical { border: ascii $primary; }
     """
 
     def __init__(self, item: ChecklistItem, note: str, draft: str) -> None:
@@ -43,7 +41,7 @@ class NoteScreen(ModalScreen[None]):
         self.draft = draft
 
     def compose(self) -> ComposeResult:
-        with Vertical() as box:
+        with Vertical(id="box") as box:
             box.border_title = Content(f"Note for {self.item.label} {short_name(self.item)}")
             yield Static(clean(plain_text(self.item.text)), markup=False)
             yield TextArea(self.note, soft_wrap=True)

@@ -167,7 +167,7 @@ class ReviewScreen(ReviewerScreen):
             self.evidence.title = f"Evidence for {item.label} {short_name(item)}"
         else:
             result = self.review.result(check)
-            lines = check_lines(self.review, [result] if result else [])
+            lines = check_lines([result] if result else [])
             self.evidence.title = f"Evidence for {check.replace('_', ' ')}" if check else "Evidence"
         self.evidence.show_facts("", lines, top=top)
         related = pane_of(item.name) if item is not None else _pane_of_check(check)

@@ -54,10 +54,6 @@ class SignOffScreen(ReviewerScreen):
         &.-short.-at-lint #lint { display: block; height: 1fr; }
         &.-short.-at-lint #body { display: none; }
     }
-    .-ascii SignOffScreen {
-        #edit { border: ascii $panel-lighten-2; }
-        #edit:focus-within { border: ascii $primary; }
-    }
     """
 
     def __init__(self) -> None:

@@ -25,6 +25,7 @@ from reviewer_tui.tui.diff.shown import Shown, Span, show_line
 from reviewer_tui.tui.diff.syntax import syntax_spans
 from reviewer_tui.tui.diff.words import Marks, word_marks
 from reviewer_tui.tui.page import clean, cut
+from reviewer_tui.tui.widgets.scroll import fit_scroll_bars
 
 _SIGNS = {"same": " ", "removed": "-", "added": "+"}
 
@@ -168,6 +169,9 @@ class DiffView(ScrollView, can_focus=True):
             self.move_to(row, middle=True)
 
     # --- painting ---------------------------------------------------------------------------------------------------
+
+    def on_mount(self) -> None:
+        fit_scroll_bars(self)
 
     def on_resize(self) -> None:
         self._strips.clear()

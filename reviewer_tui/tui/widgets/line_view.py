@@ -17,6 +17,7 @@ from textual.strip import Strip
 
 from reviewer_tui.tui.actions import bindings
 from reviewer_tui.tui.page import STYLES, Line, Target, wrap
+from reviewer_tui.tui.widgets.scroll import fit_scroll_bars
 
 
 class LineView(ScrollView, can_focus=True):
@@ -98,6 +99,9 @@ class LineView(ScrollView, can_focus=True):
         """The rows for a width, each with the index of its line."""
         lines = self.lines if self.wrapped else [line._replace(row=True) for line in self.lines]
         return wrap(lines, width)
+
+    def on_mount(self) -> None:
+        fit_scroll_bars(self)
 
     def on_resize(self) -> None:
         self._lay_out()

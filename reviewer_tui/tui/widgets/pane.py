@@ -25,12 +25,6 @@ class Pane(LineView):
         &.-folded:focus { background: $primary 25%; }
         &.-folded:focus:nocolor { text-style: reverse; }
     }
-    .-ascii Pane {
-        border: ascii $panel-lighten-2;
-        &:focus { border: ascii $primary; }
-        &.-related { border: ascii $accent; }
-        &.-folded { border: none; }
-    }
     """
 
     def __init__(self, title: str, *, name: str, number: int | None = None, wrapped: bool = True) -> None:
