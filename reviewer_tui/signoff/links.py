@@ -7,24 +7,23 @@ request and are marked as the template's own wherever they stand.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from itertools import islice
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 import msgspec
 
 from reviewer_tui.model.checklist import ChecklistTemplate, SignOff
+from reviewer_tui.model.refs import DEFAULT_HOST, DEFAULT_REPOSITORY
+from reviewer_tui.recipes.links import SGLANG, VLLM_RECIPES, Form, RecipeLink, judge
 from reviewer_tui.signoff.match import Matching
 from reviewer_tui.signoff.parse import read_lines
 
 MAX_LINKS = 2_000
 
-VLLM_RECIPES = "vllm-project/recipes"
-SGLANG = "sgl-project/sglang"
 _UPSTREAM = (VLLM_RECIPES, SGLANG)
 _RECIPE_FOLDERS = ("docs", "docs_new", "docs/cookbook", "docs_new/cookbook", "models")
-_LEGACY_REPOSITORIES = ("sgl-project/sgl-cookbook", "sgl-project/sgl-docs")
 
 
 class LinkKind(StrEnum):
@@ -44,6 +43,18 @@ class LinkKind(StrEnum):
     CHECKLIST = "checklist"
     FILE = "file"
     OTHER = "other"
+
+
+_RECIPE_KINDS: Mapping[Form, LinkKind] = {
+    "pull_request": LinkKind.UPSTREAM_PULL_REQUEST,
+    "page": LinkKind.RECIPE_PAGE,
+    "root": LinkKind.RECIPE_ROOT,
+    "file": LinkKind.UPSTREAM_FILE,
+    "branch": LinkKind.UPSTREAM_FILE,
+    "commit": LinkKind.UPSTREAM_FILE,
+    "legacy_page": LinkKind.LEGACY_RECIPE,
+    "legacy_repository": LinkKind.LEGACY_RECIPE,
+}
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,6 +128,7 @@ _REVISION = re.compile(
     r"/(?P<form>blob|tree|edit|raw|blame|commit|commits|compare|branches)(?:/(?P<revision>[^/]+))?(?:/(?P<path>.*))?"
 )
 _WAIVER = re.compile(r"(?:^|/)waivers?/(?P<number>[1-9]\d{0,8})(?:_zh)?\.md$")
+_DASHBOARD_RUN = re.compile(r"&unofficialRuns?=([^&]{1,2000})", re.IGNORECASE)
 _IDS = re.compile(r"\d{1,20}")
 
 
@@ -126,7 +138,7 @@ def find_urls(text: str) -> tuple[FoundUrl, ...]:
     return _urls_in(enumerate(re.split(r"\r\n|\r|\n", text), 1))
 
 
-def classify(url: str, repository: str = "SemiAnalysisAI/InferenceX", host: str = "github.com") -> Target:
+def classify(url: str, repository: str = DEFAULT_REPOSITORY, host: str = DEFAULT_HOST) -> Target:
     """What a URL points to. `repository` is the reviewed one, `host` where it lives. Never fails."""
     try:
         parts = urlsplit(url)
@@ -135,14 +147,14 @@ def classify(url: str, repository: str = "SemiAnalysisAI/InferenceX", host: str 
         return Target(url=url, kind=LinkKind.OTHER)
     if not parts.scheme and _WAIVER.search(parts.path):
         return _waiver(url, None, None, parts.path)
-    query = {key: values[-1] for key, values in parse_qs(parts.query).items()}
-    if ids := _dashboard_runs(query):
+    if ids := _dashboard_runs(parts.query):
         return Target(url=url, kind=LinkKind.DASHBOARD, run_ids=ids, path=parts.path)
+    path = parts.path
     if name == "raw.githubusercontent.com":
-        return _on_github(url, re.sub(r"^(/[^/]+/[^/]+)/", r"\1/raw/", parts.path), "", repository)
+        name, path = "github.com", re.sub(r"^(/[^/]+/[^/]+)/", r"\1/raw/", path)
     if name in (host.lower(), "github.com"):
-        return _on_github(url, parts.path, parts.fragment, repository)
-    return _recipe_site(url, name, parts.path, query) or Target(url=url, kind=LinkKind.OTHER)
+        return _on_github(url, name, path, parts.fragment, repository)
+    return _recipe(url, judge(url), path) or Target(url=url, kind=LinkKind.OTHER)
 
 
 def links_of(
@@ -151,8 +163,8 @@ def links_of(
     matching: Matching,
     template: ChecklistTemplate | None,
     *,
-    repository: str = "SemiAnalysisAI/InferenceX",
-    host: str = "github.com",
+    repository: str = DEFAULT_REPOSITORY,
+    host: str = DEFAULT_HOST,
 ) -> tuple[Link, ...]:
     """All links of a sign-off with the place each stands in. Quotations and hidden text are left out."""
     own = {_same(found.url) for found in find_urls(template.text)} if template else set()
@@ -240,21 +252,17 @@ def _place(line: int, sign_off: SignOff, matching: Matching) -> str:
     return match.item.label if match else "text"
 
 
-def _dashboard_runs(query: dict[str, str]) -> tuple[int, ...]:
+def _dashboard_runs(query: str) -> tuple[int, ...]:
     """The runs of a dashboard link: `?unofficialRun=<id>`, wherever the dashboard is served."""
-    value = next((v for key, v in query.items() if key.lower() in ("unofficialrun", "unofficialruns")), "")
-    return tuple(int(number) for number in _IDS.findall(value))
+    found = _DASHBOARD_RUN.search(f"&{query}")
+    return tuple(int(number) for number in _IDS.findall(unquote(found[1]))) if found else ()
 
 
-def _on_github(url: str, path: str, fragment: str, reviewed: str) -> Target:
+def _on_github(url: str, host: str, path: str, fragment: str, reviewed: str) -> Target:
     pieces = [unquote(piece) for piece in path.split("/") if piece]
     if len(pieces) < 2:
         return Target(url=url, kind=LinkKind.OTHER)
     repository, rest = f"{pieces[0]}/{pieces[1].removesuffix('.git')}", "".join(f"/{piece}" for piece in pieces[2:])
-    same = repository.lower()
-    upstream = same in _UPSTREAM
-    if same in _LEGACY_REPOSITORIES:
-        return Target(url=url, kind=LinkKind.LEGACY_RECIPE, repository=repository, path=rest.lstrip("/") or None)
     if found := _RUN.match(rest):
         return Target(
             url=url,
@@ -266,36 +274,32 @@ def _on_github(url: str, path: str, fragment: str, reviewed: str) -> Target:
         )
     if found := _CHECK_RUN.match(rest):
         return Target(url=url, kind=LinkKind.CHECK_RUN, repository=repository, job_id=int(found["job"]))
-    if found := _PULL.match(f"{rest}/" if rest else ""):
-        comment = fragment if _COMMENT.match(fragment) else None
-        kinds = (LinkKind.UPSTREAM_PULL_REQUEST if upstream else LinkKind.PULL_REQUEST), LinkKind.COMMENT
-        return Target(
-            url=url,
-            kind=kinds[1] if comment and not upstream else kinds[0],
-            repository=repository,
-            number=int(found["number"]),
-            comment=comment,
-        )
-    return _file(url, repository, rest, upstream, same == reviewed.lower())
+    comment = fragment if _COMMENT.match(fragment) else None
+    if upstream := _recipe(url, judge(f"https://{host}/{repository}{rest}"), rest, comment):
+        return upstream
+    if found := _PULL.match(f"{rest}/"):
+        kind = LinkKind.COMMENT if comment else LinkKind.PULL_REQUEST
+        return Target(url=url, kind=kind, repository=repository, number=int(found["number"]), comment=comment)
+    return _file(url, repository, rest, repository.lower() == reviewed.lower())
 
 
-def _file(url: str, repository: str, rest: str, upstream: bool, reviewed: bool) -> Target:
-    found = _REVISION.match(rest)
-    if not found:
-        kind = LinkKind.RECIPE_ROOT if upstream and not rest else LinkKind.OTHER
-        return Target(url=url, kind=kind, repository=repository, path=rest.lstrip("/") or None)
-    revision, path = found["revision"], (found["path"] or "").rstrip("/")
-    if _WAIVER.search(path):
-        return _waiver(url, repository, revision, path)
-    if upstream:
-        # The template links the folder of all cookbook pages: it names no recipe.
-        bare = found["form"] == "tree" and (path in _RECIPE_FOLDERS or (not path and revision in ("main", "master")))
-        kind = LinkKind.RECIPE_ROOT if bare else LinkKind.UPSTREAM_FILE
-    elif path.endswith("PR_REVIEW_CHECKLIST.md"):
+def _file(url: str, repository: str, rest: str, reviewed: bool) -> Target:
+    revision, path = _revision_and_path(rest)
+    if _WAIVER.search(path or ""):
+        return _waiver(url, repository, revision, path or "")
+    if (path or "").endswith("PR_REVIEW_CHECKLIST.md"):
         kind = LinkKind.CHECKLIST
     else:
-        kind = LinkKind.FILE if reviewed else LinkKind.OTHER
-    return Target(url=url, kind=kind, repository=repository, revision=revision, path=path or None)
+        kind = LinkKind.FILE if reviewed and revision else LinkKind.OTHER
+    return Target(url=url, kind=kind, repository=repository, revision=revision, path=path)
+
+
+def _revision_and_path(rest: str) -> tuple[str | None, str | None]:
+    """Of a link into a repository (`/blob/main/a/b`); without a revision, the path is the page's own."""
+    found = _REVISION.match(rest)
+    if not found:
+        return None, rest.lstrip("/") or None
+    return found["revision"], (found["path"] or "").rstrip("/") or None
 
 
 def _waiver(url: str, repository: str | None, revision: str | None, path: str) -> Target:
@@ -310,21 +314,26 @@ def _waiver(url: str, repository: str | None, revision: str | None, path: str) -
     )
 
 
-def _recipe_site(url: str, name: str, path: str, query: dict[str, str]) -> Target | None:
-    """The published recipe pages, their roots and title pages, and the hosts they have left."""
-    pieces = [unquote(piece) for piece in path.split("/") if piece]
-    if name == "recipes.vllm.ai":
-        if len(pieces) < 2 or pieces[0].lower() == "browse":
-            return Target(url=url, kind=LinkKind.RECIPE_ROOT, query=query)
-        return Target(url=url, kind=LinkKind.RECIPE_PAGE, page="/".join(pieces[:2]), query=query)
-    if name == "docs.sglang.io":
-        if not pieces or pieces[0].lower() != "cookbook":
-            return Target(url=url, kind=LinkKind.LEGACY_RECIPE if pieces else LinkKind.RECIPE_ROOT, path=path)
-        below = pieces[1:]
-        if len(below) < 2:
-            return Target(url=url, kind=LinkKind.RECIPE_ROOT)
-        page = "/".join(below).removesuffix(".md").removesuffix(".mdx")
-        return Target(url=url, kind=LinkKind.RECIPE_PAGE, page=page, query=query)
-    if name == "cookbook.sglang.io" or (name == "docs.vllm.ai" and "recipes" in pieces):
-        return Target(url=url, kind=LinkKind.LEGACY_RECIPE, path=path, query=query)
-    return None
+def _recipe(url: str, link: RecipeLink, path: str, comment: str | None = None) -> Target | None:
+    """A link to an upstream recipe or to something that is taken for one; None for any other."""
+    kind = _RECIPE_KINDS.get(link.form)
+    if kind is None and link.engine is not None:
+        kind = LinkKind.LEGACY_RECIPE if path.strip("/") else LinkKind.RECIPE_ROOT
+    if kind is None:
+        return None
+    in_repository = link.form in ("file", "branch", "commit", "legacy_repository")
+    revision, file = _revision_and_path(path) if in_repository else (None, None)
+    # The template links the folder of all cookbook pages: it names no recipe.
+    if link.form == "branch" and (file in _RECIPE_FOLDERS or (file is None and revision in ("main", "master"))):
+        kind = LinkKind.RECIPE_ROOT
+    return Target(
+        url=url,
+        kind=kind,
+        repository=link.repository,
+        number=link.number,
+        comment=comment,
+        revision=revision,
+        path=file,
+        page=link.page if kind is LinkKind.RECIPE_PAGE else None,
+        query=dict(link.query),
+    )
