@@ -181,6 +181,8 @@ def _agentic_metrics(row: Mapping[str, Any]) -> dict[str, dict[str, float]]:
 
 
 def _one_worker(row: Mapping[str, Any], role: str) -> str:
+    if f"{role}tp" not in row:
+        return ""
     words = [f"tp{_count(row, f'{role}tp', 1)}"]
     for word, key in (("pp", "pp"), ("dcp", "dcp_size"), ("pcp", "pcp_size"), ("ep", "ep")):
         value = _count(row, f"{role}{key}", 1)

@@ -97,7 +97,7 @@ class GitHubClient:
         self._siblings: list[GitHubClient] = []
         self._writing = asyncio.Lock()
         self._next_write = 0.0
-        self._refused: TokenRefusedError | None = None
+        self._refused = False
 
     @property
     def requests(self) -> int:
@@ -329,8 +329,7 @@ class GitHubClient:
                 await self.pace.pause_before(attempt, f"GitHub answered {response.status}.")
             else:
                 break
-        if response.status == 401 and isinstance(failure := self._failure(endpoint, response), TokenRefusedError):
-            self._refused = failure
+        self._refused = self._refused or (response.status == 401 and self.has_token)
         return response
 
     def _headers(self, accept: str, etag: str, content: object) -> dict[str, str]:
@@ -344,8 +343,12 @@ class GitHubClient:
         return f"{url}{'&' if '?' in url else '?'}{urlencode(params)}" if params else url
 
     def _stop_if_refused(self) -> None:
-        if self._refused is not None:
-            raise self._refused
+        if self._refused:
+            raise TokenRefusedError(
+                "GitHub refuses the token; nothing more is sent with it.",
+                "Log in again (reviewer-tui auth login, or gh auth login); see reviewer-tui auth status.",
+                status=401,
+            )
 
     def _decoded(self, response: Response, shape: Any, endpoint: str) -> Any:
         if not 200 <= response.status < 300:

@@ -331,17 +331,20 @@ def is_merged(pull: Pull) -> bool:
 
 
 def upstream_of(
-    repository: str, pull: Pull, files: Iterable[PullFile], host: str, merge_commit: str | None
+    repository: str, pull: Pull, files: Iterable[PullFile], merge_commit: str | None, read_at: str
 ) -> UpstreamPullRequest:
-    """The state of a pull request of another repository."""
+    """The state of a pull request of another repository, which is on github.com."""
     merged = is_merged(pull)
     return UpstreamPullRequest(
         repository=repository,
         number=pull.number,
         title=pull.title,
         state="merged" if merged else "closed" if pull.state == "closed" else "draft" if pull.draft else "open",
-        url=f"https://{host}/{repository}/pull/{pull.number}",
+        url=f"https://github.com/{repository}/pull/{pull.number}",
         merged_at=pull.merged_at,
         merge_commit=merge_commit if merged else None,
         files=tuple(file.filename for file in files),
+        base_ref=pull.base.ref,
+        opened_at=pull.created_at,
+        read_at=read_at,
     )

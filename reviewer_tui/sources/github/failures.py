@@ -57,6 +57,14 @@ def failure_of(
     link may point to."""
     said = refusal_message(body)
     quoted = f" GitHub says: {said}" if said else ""
+    if status == 401 and not has_token:
+        return PermissionMissingError(
+            f"{endpoint} needs a token.{quoted}",
+            "Log in first: reviewer-tui auth login.",
+            missing="a token",
+            endpoint=endpoint,
+            status=status,
+        )
     if status == 401:
         return TokenRefusedError(
             f"GitHub refuses the token.{quoted}",

@@ -61,6 +61,9 @@ from reviewer_tui.sources.stored import Store
 MOST_CHANGED_FILES = 50_000
 """Changed files that are told at all."""
 
+MOST_LIKELY_FILES = 3_000
+"""Changed files and scripts that are loaded ahead; what is beyond is loaded when it is read."""
+
 _LOADING = "This is still being loaded."
 
 
@@ -103,7 +106,7 @@ class GitHubSource:
         GitHubError where the pull request itself, its commits or its files cannot be had; what else is missing is said
         in the parts."""
         load = _Load(self._client, self.objects(ref.repository), ref, watch or Watch(), self._now)
-        upstream = UpstreamReader(self._upstream, self._anonymous, load.watch.progress)
+        upstream = UpstreamReader(self._upstream, self._anonymous, load.watch.progress, self._now)
         loaded = self._client.run(load.whole(head, policy_ref, upstream))
         self._store.write_snapshot(loaded.snapshot, loaded.trees.policy.revision)
         return loaded
@@ -361,7 +364,7 @@ def _files_to_load(trees: Trees, changed: Sequence[ChangedFile]) -> tuple[tuple[
         layout = discover_layout(tree)
         needed += blobs_of(tree, config_files(layout))
         likely += blobs_of(tree, launch_files(tree, layout))
-    return tuple(dict.fromkeys(needed)), tuple(dict.fromkeys(likely))
+    return tuple(dict.fromkeys(needed)), tuple(dict.fromkeys(likely))[:MOST_LIKELY_FILES]
 
 
 def _is_file(file: ChangedFile) -> bool:

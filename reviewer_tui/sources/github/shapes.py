@@ -43,6 +43,7 @@ class Pull(msgspec.Struct, frozen=True):
     comments: int
     review_comments: int
     updated_at: str
+    created_at: str = ""
     user: Account | None = None
     body: str | None = None
     draft: bool = False

@@ -20,7 +20,7 @@ from reviewer_tui.sources.github.errors import ConnectionLostError, RedirectRefu
 from reviewer_tui.sources.github.hosts import Host
 from reviewer_tui.sources.github.redaction import redact
 
-CONNECTIONS = 12
+CONNECTIONS = 16
 """Requests under way at once: GitHub allows a hundred, and asks to stay far below."""
 
 MOVED = (301, 302, 307, 308)

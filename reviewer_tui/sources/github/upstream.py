@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from reviewer_tui.model.part import Part
 from reviewer_tui.model.recipe import UpstreamPullRequest
@@ -20,10 +20,11 @@ MOST_PULLS = 20
 class UpstreamReader:
     """Asks with the token first. Organisations may refuse tokens for what everybody may read: then without."""
 
-    def __init__(self, client: GitHubClient, anonymous: GitHubClient, report: Report) -> None:
+    def __init__(self, client: GitHubClient, anonymous: GitHubClient, report: Report, now: Callable[[], str]) -> None:
         self._client = client
         self._anonymous = anonymous
         self._report = report
+        self._now = now
 
     async def states(self, pulls: Sequence[tuple[str, int]]) -> Part[tuple[UpstreamPullRequest, ...]]:
         """The states of pull requests, given by repository and number; in their order."""
@@ -43,20 +44,19 @@ class UpstreamReader:
         """The state of one."""
         if self._client is not self._anonymous and self._client.has_token:
             try:
-                return await _state(self._client, repository, number)
+                return await self._asked(self._client, repository, number)
             except (PermissionMissingError, SingleSignOnError, TokenRefusedError):
                 pass
-        return await _state(self._anonymous, repository, number)
+        return await self._asked(self._anonymous, repository, number)
 
-
-async def _state(client: GitHubClient, repository: str, number: int) -> UpstreamPullRequest:
-    base = f"/repos/{repository}"
-    pull, files = await both(
-        client.get(f"{base}/pulls/{number}", Pull),
-        client.listing(f"{base}/pulls/{number}/files", PullFile),
-    )
-    commit = pull.merge_commit_sha
-    if is_merged(pull) and commit is None:  # newer versions of the interface say it only among the events
-        events = await client.listing(f"{base}/issues/{number}/events", IssueEvent)
-        commit = next((event.commit_id for event in events.items if event.event == "merged"), None)
-    return upstream_of(repository, pull, files.items, client.host.name, commit)
+    async def _asked(self, client: GitHubClient, repository: str, number: int) -> UpstreamPullRequest:
+        base = f"/repos/{repository}"
+        pull, files = await both(
+            client.get(f"{base}/pulls/{number}", Pull),
+            client.listing(f"{base}/pulls/{number}/files", PullFile),
+        )
+        commit = pull.merge_commit_sha
+        if is_merged(pull) and commit is None:  # newer versions of the interface say it only among the events
+            events = await client.listing(f"{base}/issues/{number}/events", IssueEvent)
+            commit = next((event.commit_id for event in events.items if event.event == "merged"), None)
+        return upstream_of(repository, pull, files.items, commit, self._now())

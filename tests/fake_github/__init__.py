@@ -1,0 +1,1 @@
+"""A stateful GitHub on loopback sockets, for tests and benchmarks."""
