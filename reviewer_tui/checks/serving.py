@@ -1,0 +1,96 @@
+"""The files that serve the submitted config keys, and which paths of the repository can serve at all."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from functools import lru_cache
+from typing import Any, cast
+
+import msgspec
+
+from reviewer_tui.checks.check import Evidence
+from reviewer_tui.checks.scope import submitted
+from reviewer_tui.model.config import Entry, KeyChange
+from reviewer_tui.model.tree import Tree, read_text
+from reviewer_tui.policy.layout import Layout, discover_layout
+from reviewer_tui.sweeps.expand import ExpandedRow, expand_entries
+from reviewer_tui.sweeps.resolve import ResolvedFile, Resolver
+from reviewer_tui.sweeps.rules import read_rules
+from reviewer_tui.sweeps.runners import NO_RUNNERS, parse_runners
+
+# Not served from: archived scripts, and the measurement of acceptance lengths, which publishes no benchmark.
+_ASIDE = ("/deprecated/", "/speedbench/")
+_WORKFLOWS = ".github/workflows/"
+
+
+class Served(msgspec.Struct, frozen=True, kw_only=True):
+    """A submitted key with its rows at head and the files that decide what they run."""
+
+    change: KeyChange
+    rows: tuple[ExpandedRow, ...]
+    files: tuple[ResolvedFile, ...]
+
+    def paths(self, *roles: str) -> tuple[str, ...]:
+        """The files of these roles (none named: all) that the repository holds."""
+        return tuple(file.path for file in self.files if file.path and (not roles or file.role in roles))
+
+
+class Serving:
+    """What serves what at one revision."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self.layout = discover_layout(tree)
+        path = self.layout.runners
+        self.runners = parse_runners(tree.read(path) or b"", path) if path else NO_RUNNERS
+        self.rules = read_rules(tree, self.layout.generator)
+        self.resolver = Resolver(tree, self.layout, self.runners)
+        self._found: dict[str, tuple[tuple[ExpandedRow, ...], tuple[ResolvedFile, ...]]] = {}
+
+    def of(self, entry: Entry) -> tuple[tuple[ExpandedRow, ...], tuple[ResolvedFile, ...]]:
+        """The benchmark rows of an entry of this revision and the files behind them, each once."""
+        if entry.key not in self._found:
+            rows = expand_entries([entry], self.runners, self.rules, "none").rows
+            files = {file: None for row in rows for file in self.resolver.files(row.row, entry)}
+            self._found[entry.key] = rows, tuple(files)
+        return self._found[entry.key]
+
+
+def serving_at(tree: Tree) -> Serving:
+    """What serves what at a revision; kept for the trees of the review at hand, which all checks share."""
+    return _kept(cast(Hashable, tree))
+
+
+@lru_cache(maxsize=4)
+def _kept(tree: Any) -> Serving:
+    return Serving(tree)
+
+
+def served(evidence: Evidence) -> Iterator[Served]:
+    """Every submitted key with its files at head."""
+    at_head = serving_at(evidence.trees.head)
+    for change in submitted(evidence):
+        if change.new is not None:
+            rows, files = at_head.of(change.new)
+            yield Served(change=change, rows=rows, files=files)
+
+
+def can_serve(path: str, layout: Layout, tree: Tree) -> bool:
+    """Whether a file can decide what is served: benchmark scripts and recipes, launchers, and the workflows that start
+    launchers. Archives, translations and prose cannot."""
+    if any(part in f"/{path}" for part in _ASIDE) or path.endswith((".md", "_zh.md")):
+        return False
+    if path.startswith(f"{layout.benchmarks}/"):
+        return True
+    if layout.launchers and path.startswith(f"{layout.launchers}/"):
+        return not path.rpartition("/")[2].startswith("test_")
+    return path.startswith(_WORKFLOWS) and _starts_launchers(path, layout, tree)
+
+
+def _starts_launchers(path: str, layout: Layout, tree: Tree) -> bool:
+    if not layout.launchers:
+        return False
+    module = layout.launchers.removeprefix(layout.root).replace("/", ".")
+    names = (f"{layout.launchers}/launch_", *([f"{module}."] if "." in module else []))
+    text = read_text(tree, path) or ""
+    return any(name in text for name in names)
