@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from functools import cached_property
 
 from reviewer_tui.model.config import Change, ConfigChanges, Entry, KeyChange, Point
@@ -12,7 +12,7 @@ from reviewer_tui.policy.layout import Layout
 from reviewer_tui.sweeps.configs import Configs
 from reviewer_tui.sweeps.expand import ExpandedRow, expand_entries
 from reviewer_tui.sweeps.fields import field_changes
-from reviewer_tui.sweeps.points import arms_alike, identity, points_of, same_family
+from reviewer_tui.sweeps.points import Place, alike, identities, points_of, same_family
 from reviewer_tui.sweeps.resolve import Resolver
 from reviewer_tui.sweeps.schema import check_entry
 from reviewer_tui.sweeps.touched import TouchedFile, likely_keys, touched_files
@@ -34,31 +34,47 @@ def compare(old: Configs, new: Configs) -> ConfigChanges:
     return _Comparison(old, new).changes()
 
 
+class _Memory:
+    """What both sides have in common and need not work out twice: names of files in texts, and faultless rows."""
+
+    def __init__(self) -> None:
+        self.named: dict[str, tuple[str, ...]] = {}
+        self.faultless: set[bytes] = set()
+
+
 class _Side:
     """One of the two revisions: its expanded entries, its resolver, and the faults met."""
 
-    def __init__(self, configs: Configs) -> None:
+    def __init__(self, configs: Configs, memory: _Memory) -> None:
         self.configs = configs
+        self._memory = memory
         self.problems: list[Problem] = []
         self._rows: dict[str, tuple[ExpandedRow, ...]] = {}
-        self._points: dict[str, tuple[Point, ...]] = {}
+        self._identities: dict[str, dict[bytes, Place]] = {}
 
     @cached_property
     def resolver(self) -> Resolver:
-        return Resolver(self.configs.tree, self.configs.layout, self.configs.runners)
+        return Resolver(self.configs.tree, self.configs.layout, self.configs.runners, self._memory.named)
 
     def rows(self, entry: Entry) -> tuple[ExpandedRow, ...]:
         if entry.key not in self._rows:
             expansion = expand_entries([entry], self.configs.runners, self.configs.rules, "none")
             self._rows[entry.key] = expansion.rows
-            self.problems.extend(check_entry(entry, self.configs.rules, self.configs.runners))
+            self.problems.extend(check_entry(entry, self.configs.rules, self.configs.runners, self._memory.faultless))
             self.problems.extend(expansion.problems)
         return self._rows[entry.key]
 
-    def points(self, entry: Entry) -> tuple[Point, ...]:
-        if entry.key not in self._points:
-            self._points[entry.key] = tuple(points_of(self.rows(entry), self.configs.rules))
-        return self._points[entry.key]
+    def points(self, entry: Entry, known: Container[bytes]) -> tuple[Point, ...]:
+        """The points of an entry whose identity is not known on the other side."""
+        chosen = [place for name, place in self.identities(entry).items() if name not in known]
+        return tuple(points_of(self.rows(entry), self.configs.rules, chosen)) if chosen else ()
+
+    def identities(self, entry: Entry | None) -> dict[bytes, Place]:
+        if entry is None:
+            return {}
+        if entry.key not in self._identities:
+            self._identities[entry.key] = identities(self.rows(entry))
+        return self._identities[entry.key]
 
     def files(self, entry: Entry) -> set[str]:
         """The paths of all files behind an entry."""
@@ -72,8 +88,9 @@ class _Side:
 
 class _Comparison:
     def __init__(self, old: Configs, new: Configs) -> None:
-        self._old = _Side(old)
-        self._new = _Side(new)
+        memory = _Memory()
+        self._old = _Side(old, memory)
+        self._new = _Side(new, memory)
         self._touched: tuple[TouchedFile, ...] = touched_files(old.tree, old.layout, new.tree, new.layout)
 
     def changes(self) -> ConfigChanges:
@@ -122,7 +139,7 @@ class _Comparison:
             for former in gone:
                 if not same_family(former, entry):
                     continue
-                likeness = arms_alike(self._old.points(former), self._new.points(entry))
+                likeness = alike(self._old.rows(former), self._new.rows(entry))
                 if likeness >= RENAME_LIKENESS:
                     candidates.append((-likeness, entry.key, former.key))
         found: dict[str, str] = {}
@@ -133,12 +150,9 @@ class _Comparison:
 
     def _key_change(self, key: str, old: Entry | None, new: Entry | None, previous: str | None) -> KeyChange | None:
         """None where nothing changes in what runs."""
-        points_before = self._old.points(old) if old else ()
-        points_after = self._new.points(new) if new else ()
-        known = {identity(point) for point in points_before}
-        present = {identity(point) for point in points_after}
-        added = tuple(point for point in points_after if identity(point) not in known)
-        removed = tuple(point for point in points_before if identity(point) not in present)
+        known, present = self._old.identities(old), self._new.identities(new)
+        added = self._new.points(new, known) if new else ()
+        removed = self._old.points(old, present) if old else ()
         fields = field_changes(old, new) if old and new else ()
         files = self._touched_behind(old, new)
         if old and new and previous is None and not (fields or added or removed or files):
@@ -153,7 +167,7 @@ class _Comparison:
             fields=fields,
             points_added=added,
             points_removed=removed,
-            points_kept=len(known & present),
+            points_kept=len(known.keys() & present.keys()),
             files=files,
         )
 
@@ -178,8 +192,8 @@ class _Comparison:
                 continue
             files = self._touched_behind(old, new)
             if any(not self._shared(path) for path in files):
-                points = self._new.points(new)
-                yield KeyChange(key=key, change="changed", old=old, new=new, points_kept=len(points), files=files)
+                kept = len(self._new.identities(new))
+                yield KeyChange(key=key, change="changed", old=old, new=new, points_kept=kept, files=files)
 
     def _shared(self, path: str) -> bool:
         """Whether a file belongs to no key in particular."""

@@ -102,23 +102,17 @@ class MasterConfig:
         return found
 
     def _parse_block(self, block: Block) -> None:
-        read = read_plain(block.text.split("\n"), block.line)
+        read = read_plain(block.text.partition("\n")[2], block.line + 1)
         if read is not None:
-            value, lines = read
-            problems: tuple[Problem, ...] = ()
-        else:
-            document = read_document(block.text, self.path)
-            if not document.readable:
-                # The block is no YAML by itself, so its borders may be wrong: only the whole file can tell.
-                self._parse_whole()
-                return
-            value = document.value
-            lines = {path: line + block.line - 1 for path, line in document.lines.items()}
-            problems = tuple(_moved(problem, block.line - 1) for problem in document.problems)
-        if not isinstance(value, dict) or list(value) != [block.key]:
+            self._add(block, *read, ())
+            return
+        document = read_document(block.text, self.path)
+        if not isinstance(document.value, dict) or list(document.value) != [block.key]:
+            # The block is no mapping of its key by itself, so its borders may be wrong: only the whole file can tell.
             self._parse_whole()
             return
-        self._add(block, value[block.key], lines, problems)
+        problems = tuple(_moved(problem, block.line - 1) for problem in document.problems)
+        self._add(block, document.value[block.key], _below(document.lines, block.key, block.line - 1), problems)
 
     def _parse_whole(self) -> None:
         """The tested fall-back: read the file as one document."""
@@ -135,22 +129,21 @@ class MasterConfig:
         keys = {str(key): value for key, value in document.value.items()}
         for block in _blocks_of(self._text, document, keys):
             self._blocks[block.key] = block
-            self._add(block, keys[block.key], document.lines, ())
+            self._add(block, keys[block.key], _below(document.lines, block.key, 0), ())
 
-    def _add(self, block: Block, fields: Any, lines: Mapping[str, int], problems: tuple[Problem, ...]) -> None:
+    def _add(self, block: Block, fields: Any, lines: dict[str, int], problems: tuple[Problem, ...]) -> None:
         found = list(problems)
         if "*" in block.key:
             message = f"The config key {block.key!r} holds a '*', which is kept for patterns."
             found.append(Problem(path=self.path, message=message, rule="wildcard-key", line=block.line, column=1))
         if isinstance(fields, dict):
-            start = f"{block.key}."
             self._entries[block.key] = Entry(
                 key=block.key,
                 path=self.path,
                 line=block.line,
                 end_line=block.end_line,
                 fields=fields,
-                lines={path[len(start) :]: line for path, line in lines.items() if path.startswith(start)},
+                lines=lines,
             )
         else:
             message = f"The config key {block.key!r} has no mapping of fields."
@@ -180,6 +173,12 @@ def duplicates(masters: Iterable[MasterConfig]) -> tuple[Problem, ...]:
             else:
                 seen[key] = master
     return tuple(found)
+
+
+def _below(lines: Mapping[str, int], key: str, shift: int) -> dict[str, int]:
+    """The lines of what is below a top-level key, under their paths inside of it."""
+    start = f"{key}."
+    return {path[len(start) :]: line + shift for path, line in lines.items() if path.startswith(start)}
 
 
 def _moved(problem: Problem, lines: int) -> Problem:

@@ -8,14 +8,13 @@ as PyYAML's SafeLoader does.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 MAX_DEPTH = 24
 MAX_LINE = 2000
 
-_LINE = re.compile(r"( *)(- *|)(?:([\w./:+-]+?) *:(?: +(.*)|)|(.*))$")
+_LINE = re.compile(r"^( *)(- *|)(?:([\w./:+-]+?) *:(?: +(.*)|)|(.*))$", re.MULTILINE)
 _KEY = re.compile(r"(- +|)(?:([\w./:+-]+?) *:(?: +(.*)|)|(.*))$")
 _TAIL = re.compile(r" *(?: #.*)?$")
 _DOUBLE = re.compile(r'"([^"\\]*)"')
@@ -35,12 +34,13 @@ class NotPlainError(Exception):
     """The text leaves the subset that this reader knows."""
 
 
-def read_plain(lines: Sequence[str], first_line: int = 1) -> tuple[Any, dict[str, int]] | None:
-    """The value of these lines of block-style YAML and the line of each dotted path in it; None outside the subset.
+def read_plain(text: str, first_line: int = 1) -> tuple[Any, dict[str, int]] | None:
+    """The value of a block-style YAML text and the line of each dotted path in it; None outside the subset.
 
-    `first_line` is the number (from 1) of the first of `lines`. Flow values have the line of their key or dash only.
+    The text may be indented as a whole; `first_line` is the number of its first line. Flow values have the line of
+    their key or dash only.
     """
-    reader = _Reader(lines, first_line)
+    reader = _Reader(text, first_line)
     try:
         value = reader.document()
     except NotPlainError:
@@ -51,22 +51,22 @@ def read_plain(lines: Sequence[str], first_line: int = 1) -> tuple[Any, dict[str
 class _Reader:
     """A cursor over the lines that carry content. `indent`, `dash`, `key`, `rest` describe the line at the cursor."""
 
-    def __init__(self, lines: Sequence[str], first_line: int) -> None:
-        self._lines = lines
+    def __init__(self, text: str, first_line: int) -> None:
+        self._lines: list[tuple[str, str, str, str, str]] = _LINE.findall(text)
         self._offset = first_line
         self._next = 0
         self.found: dict[str, int] = {}
         self.indent = -1
         self.dash = ""
-        self.key: str | None = None
+        self.key = ""
         self.rest = ""
         self.line = 0
-        self._advance()
 
     def document(self) -> Any:
-        if self.indent != 0:
-            raise NotPlainError
-        value = self._node(0, "", 0)
+        self._advance()
+        if self.indent < 0:
+            return None
+        value = self._node(self.indent, "", 0)
         if self.indent >= 0:
             raise NotPlainError
         return value
@@ -76,22 +76,20 @@ class _Reader:
         index = self._next
         end = len(lines)
         while index < end:
-            text = lines[index]
+            blanks, dash, key, value, other = lines[index]
             index += 1
-            bare = text.lstrip(" ")
-            if not bare or bare[0] == "#":
+            if key:
+                self.rest = value
+            elif (not other and not dash) or (other and other[0] == "#" and not dash):
                 continue
-            match = _LINE.match(text) if len(text) <= MAX_LINE else None
-            if match is None:
-                raise NotPlainError
-            blanks, dash, key, value, other = match.groups()
+            else:
+                self.rest = other
             if dash == "-" and (key or other):
                 # A minus without a blank is no dash: a negative number or a word.
                 raise NotPlainError
             self.indent = len(blanks)
             self.dash = dash
             self.key = key
-            self.rest = (other if key is None else value) or ""
             self.line = self._offset + index - 1
             self._next = index
             return
@@ -110,11 +108,11 @@ class _Reader:
             here = f"{path}{len(items)}"
             found[here] = self.line
             width = len(self.dash)
-            if self.key is None and not self.rest:
+            if not self.key and (not self.rest or self.rest[0] == "#"):
                 items.append(self._below(indent, f"{here}.", depth))
                 continue
             self._shed_dash(indent + width)
-            if self.key is None and not self.dash:
+            if not self.key and not self.dash:
                 items.append(self._scalar_line(indent))
             else:
                 items.append(self._node(indent + width, f"{here}.", depth + 1))
@@ -126,20 +124,20 @@ class _Reader:
         """Look at what follows the dash as if it stood alone on its line."""
         self.indent = indent
         self.dash = ""
-        if self.key is None and self.rest.startswith("-"):
+        if not self.key and self.rest.startswith("-"):
             match = _KEY.match(self.rest)
             if match is None or not match[1]:
                 raise NotPlainError
             self.dash = match[1]
-            self.key = match[2]
-            self.rest = (match[4] if match[2] is None else match[3]) or ""
+            self.key = match[2] or ""
+            self.rest = (match[3] if match[2] else match[4]) or ""
 
     def _mapping(self, indent: int, path: str, depth: int) -> dict[Any, Any]:
         fields: dict[Any, Any] = {}
         found = self.found
         while self.indent == indent and not self.dash:
             text = self.key
-            if text is None:
+            if not text:
                 raise NotPlainError
             key = _plain(text)
             if key in fields or not isinstance(key, (str, int)) or isinstance(key, bool):
@@ -174,6 +172,8 @@ class _Reader:
 @lru_cache(maxsize=8192)
 def _value(text: str) -> Any:
     """The value after a key or dash, a comment at its end left out."""
+    if len(text) > MAX_LINE:
+        raise NotPlainError
     first = text[0]
     if first == '"':
         return _quoted(_DOUBLE, text)

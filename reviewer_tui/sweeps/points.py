@@ -14,30 +14,32 @@ from reviewer_tui.sweeps.rules import GeneratorRules
 _EVAL_MARKS = frozenset({"run-eval", "eval-only", "eval-conc", "eval-all-concs", "recipe-fingerprint"})
 
 
-def points_of(rows: Sequence[ExpandedRow], rules: GeneratorRules) -> list[Point]:
-    """All points of benchmark rows (`evals="none"`), in their order.
+Place = tuple[ExpandedRow, float]
+"""One concurrency of a row."""
 
-    `evaluated` says whether a sweep of these rows alone would evaluate the point, agentic points included.
+
+def points_of(rows: Sequence[ExpandedRow], rules: GeneratorRules, chosen: Iterable[Place] | None = None) -> list[Point]:
+    """The points of benchmark rows (`evals="none"`), in their order; `chosen` those of them.
+
+    `evaluated` says whether a sweep of all these rows alone would evaluate the point, agentic points included.
     """
-    marked = [dict(item.row) for item in rows]
-    apply_evals(marked, "only", rules)
+    marked = {id(item): dict(item.row) for item in rows}
+    apply_evals(list(marked.values()), "only", rules)
+    places = chosen if chosen is not None else ((item, conc) for item in rows for conc in concurrencies(item.row))
     points: list[Point] = []
-    for item, marks in zip(rows, marked, strict=True):
-        scenario = AGENTIC if is_agentic(item.row) else FIXED
-        label = arm_label(item.row)
-        for conc in concurrencies(item.row):
-            evaluated = bool(marks.get("run-eval")) and marks.get("eval-conc", conc) == conc
-            points.append(
-                Point(
-                    key=item.key,
-                    scenario=scenario,
-                    label=label,
-                    conc=int(conc),
-                    row=item.row,
-                    line=item.line,
-                    evaluated=evaluated,
-                )
+    for item, conc in places:
+        marks = marked[id(item)]
+        points.append(
+            Point(
+                key=item.key,
+                scenario=AGENTIC if is_agentic(item.row) else FIXED,
+                label=arm_label(item.row),
+                conc=int(conc),
+                row=item.row,
+                line=item.line,
+                evaluated=bool(marks.get("run-eval")) and marks.get("eval-conc", conc) == conc,
             )
+        )
     return points
 
 
@@ -46,18 +48,34 @@ def identity(point: Point) -> bytes:
     return row_identity(point.row, point.conc)
 
 
-def row_identity(row: Row, conc: int, without: frozenset[str] = frozenset()) -> bytes:
+def row_identity(row: Row, conc: float, without: frozenset[str] = frozenset()) -> bytes:
     """The identity of one concurrency of a row, some fields left out."""
     kept = {name: value for name, value in row.items() if name not in _EVAL_MARKS and name not in without}
     kept["conc"] = conc
     return canonical(kept)
 
 
-def arms_alike(one: Iterable[Point], other: Iterable[Point]) -> float:
+def identities(rows: Iterable[ExpandedRow]) -> dict[bytes, Place]:
+    """Every point of benchmark rows (`evals="none"`, so without marks to leave out) by its identity in such rows."""
+    found: dict[bytes, Place] = {}
+    for item in rows:
+        row = item.row
+        if isinstance(row.get("conc"), list):
+            for conc in concurrencies(row):
+                found[canonical({**row, "conc": conc})] = (item, conc)
+        else:
+            for conc in concurrencies(row):
+                found[canonical(row)] = (item, conc)
+    return found
+
+
+def alike(one: Iterable[ExpandedRow], other: Iterable[ExpandedRow]) -> float:
     """The share (0 to 1) of points that two keys have in common when image and model are left aside."""
     aside = frozenset({"image", "model"})
-    mine = {row_identity(point.row, point.conc, aside) for point in one}
-    theirs = {row_identity(point.row, point.conc, aside) for point in other}
+    mine, theirs = (
+        {row_identity(item.row, conc, aside) for item in rows for conc in concurrencies(item.row)}
+        for rows in (one, other)
+    )
     return len(mine & theirs) / max(len(mine | theirs), 1)
 
 

@@ -20,12 +20,13 @@ Role = Literal["launcher", "script", "recipe", "eval_recipe", "helper"]
 
 MAX_HELPERS = 60
 MAX_SCANNED = 200_000
+MAX_LINE = 2_000
+MAX_FOLDERS = 200
 
 _RECIPES = "srt-slurm-recipes"
 _OTHER_RECIPES = "llm-d-recipes"
-_COMMENT_LINE = re.compile(r"^\s*#.*", re.MULTILINE)
-_WORD = re.compile(r"[\w./-]{4,}")
-_FILE_ENDINGS = (".sh", ".slurm", ".py", ".patch", ".diff", ".jinja", ".j2", ".yaml", ".yml", ".json")
+_NAMED_FILE = re.compile(r"(?<![\w-])[\w-]++\.(?:sh|slurm|py|patch|diff|jinja|j2|yaml|yml|json)\b")
+_FOLDERS_BEFORE = re.compile(r"[\w./-]*$")
 _ASIDE = ("/deprecated/", "/speedbench/")
 # What decides the files of a row, next to the start of its name and the settings of its workers.
 _DECIDING = (
@@ -48,13 +49,18 @@ class ResolvedFile(msgspec.Struct, frozen=True, kw_only=True):
 class Resolver:
     """Finds the files of rows at one revision."""
 
-    def __init__(self, tree: Tree, layout: Layout, runners: Runners) -> None:
+    def __init__(
+        self, tree: Tree, layout: Layout, runners: Runners, named: dict[str, tuple[str, ...]] | None = None
+    ) -> None:
+        """`named` remembers by blob which files a text names, for resolvers of several revisions."""
+        self._named: dict[str, tuple[str, ...]] = {} if named is None else named
         self._tree = tree
         self._layout = layout
         self._runners = runners
         self._launchers: dict[str, Launcher | None] = {}
         self._helpers: dict[str, tuple[str, ...]] = {}
         self._files: dict[bytes, tuple[ResolvedFile, ...]] = {}
+        self._folders: dict[str, list[str]] = {}
         self._launched_scripts: dict[tuple[str, ...], list[str]] = {}
 
     def files(self, row: Row, entry: Entry | None = None) -> tuple[ResolvedFile, ...]:
@@ -293,17 +299,19 @@ class Resolver:
         folder = path.rpartition("/")[0]
         if not folder.endswith("_utils"):
             return []
-        return [other for other in sorted(self._benchmark_files) if other.startswith(f"{folder}/")]
+        if folder not in self._folders:
+            self._folders[folder] = [other for other in sorted(self._benchmark_files) if other.startswith(f"{folder}/")]
+        return self._folders[folder]
+
+    def _named_in(self, path: str) -> tuple[str, ...]:
+        blob = self._tree.blob(path) or ""
+        if blob not in self._named:
+            self._named[blob] = _named_files(read_text(self._tree, path) or "")
+        return self._named[blob]
 
     def _names(self, path: str) -> list[str]:
-        text = read_text(self._tree, path)
-        if text is None:
-            return []
         found: dict[str, None] = {}
-        for named in _WORD.findall(_COMMENT_LINE.sub("", text[:MAX_SCANNED])):
-            if not named.endswith(_FILE_ENDINGS):
-                continue
-            clean = named.rpartition("../")[2].lstrip("./")
+        for clean in self._named_in(path):
             known = [
                 candidate
                 for candidate in self._by_name.get(clean.rpartition("/")[2], ())
@@ -313,6 +321,19 @@ class Resolver:
                 known = [max(known, key=lambda candidate: _common(candidate, path))]
             found.update(dict.fromkeys(known))
         return list(found)
+
+
+def _named_files(text: str) -> tuple[str, ...]:
+    """The names of files in a text, comments left out, with the folders that stand before them."""
+    found: dict[str, None] = {}
+    for line in text[:MAX_SCANNED].split("\n"):
+        if "." not in line or line.lstrip().startswith("#"):
+            continue
+        for match in _NAMED_FILE.finditer(line[:MAX_LINE]):
+            folders = _FOLDERS_BEFORE.search(line[max(0, match.start() - MAX_FOLDERS) : match.start()])
+            named = f"{folders[0] if folders else ''}{match[0]}"
+            found[named.rpartition("../")[2].lstrip("./")] = None
+    return tuple(found)
 
 
 def _settings(worker: Any) -> list[Any]:

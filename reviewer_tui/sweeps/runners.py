@@ -46,7 +46,7 @@ def parse_runners(text: bytes | str, path: str) -> Runners:
     """All three forms of the file: `labels:` with `hardware:`, `labels:` with `clusters:` (autumn 2026), and the plain
     mapping of labels (until 2026-07-02). Never fails: faults are problems."""
     decoded = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-    read = read_plain(decoded.split("\n")) if decoded.isascii() else None
+    read = read_plain(decoded) if decoded.isascii() else None
     problems: list[Problem] = []
     if read is not None:
         value, lines = read

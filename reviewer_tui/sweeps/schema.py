@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
 from reviewer_tui.model.config import Entry
 from reviewer_tui.model.finding import Problem
+from reviewer_tui.sweeps.rows import canonical
 from reviewer_tui.sweeps.rules import Feature, GeneratorRules
 from reviewer_tui.sweeps.runners import CLUSTER_PREFIX, Runners
 
@@ -32,12 +34,24 @@ _JUNE_OFFLOADING = ("none", "cpu", "ssd", "lmcache", "lmcache-mp", "hicache")
 Test = Callable[["_Checker", Any, str], None]
 
 
-def check_entry(entry: Entry, rules: GeneratorRules, runners: Runners | None = None) -> tuple[Problem, ...]:
+class _Schema:
+    """What a mapping may hold: name to (required, test of the value)."""
+
+    def __init__(self, fields: dict[str, tuple[bool, Test]]) -> None:
+        self.fields = fields
+        self.required = tuple(name for name, (required, _) in fields.items() if required)
+        self.spelled = {name.replace("-", "_"): name for name in fields}
+
+
+def check_entry(
+    entry: Entry, rules: GeneratorRules, runners: Runners | None = None, faultless: set[bytes] | None = None
+) -> tuple[Problem, ...]:
     """All faults of an entry, each with path, line and rule; at most `MAX_PROBLEMS`.
 
-    With `runners`, a runner label that is not defined there is remarked.
+    With `runners`, a runner label that is not defined there is remarked. `faultless` remembers rows without faults
+    from one entry to the next: versions of an entry have most of them in common.
     """
-    checker = _Checker(entry, rules)
+    checker = _Checker(entry, rules, set() if faultless is None else faultless)
     checker.entry(runners)
     return tuple(checker.problems)
 
@@ -48,9 +62,10 @@ def refuses(problem: Problem) -> bool:
 
 
 class _Checker:
-    def __init__(self, entry: Entry, rules: GeneratorRules) -> None:
+    def __init__(self, entry: Entry, rules: GeneratorRules, faultless: set[bytes]) -> None:
         self._entry = entry
         self._rules = rules
+        self._faultless = faultless
         self.problems: list[Problem] = []
 
     def report(self, place: str, rule: str, message: str) -> None:
@@ -62,20 +77,8 @@ class _Checker:
     def entry(self, runners: Runners | None) -> None:
         fields = self._entry.fields
         multinode = _truthy(fields.get("multinode"))
-        schema: dict[str, tuple[bool, Test]] = {
-            **dict.fromkeys(("image", "model", "model-prefix", "precision", "framework", "runner"), (True, _text)),
-            "multinode": (True, _exactly(multinode)),
-            "disagg": (False, _bool if multinode else _exactly(False)),
-            "scenarios": (True, _scenarios),
-        }
-        if self._rules.has(Feature.COMPONENTS):
-            schema["router"] = (False, _router)
-            if multinode:
-                schema["kv-p2p-transfer"] = (False, _optional_text)
-        if self._rules.feature == Feature.BASE and "scenarios" not in fields:
-            del schema["scenarios"]
-            schema["seq-len-configs"] = (True, _scenario_list(_fixed_item))
-        self.mapping(fields, schema, "")
+        listed = self._rules.feature == Feature.BASE and "scenarios" not in fields
+        self.mapping(fields, _entry_schema(self._rules.feature, multinode, listed), "")
         self._scope(multinode)
         label = self._entry.runner
         agentic = isinstance(fields.get("scenarios"), dict) and fields["scenarios"].get("agentic-coding")
@@ -84,31 +87,41 @@ class _Checker:
         if runners is not None and label and runners.labels and not runners.knows(label):
             self.report("runner", "undefined-runner", f"the runner label {label!r} is not defined in {runners.path}.")
 
-    def mapping(self, value: Any, schema: dict[str, tuple[bool, Test]], place: str) -> None:
-        """Check a mapping against `schema`: name to (required, test of the value)."""
+    def mapping(self, value: Any, schema: _Schema, place: str) -> None:
+        """Check a mapping field by field."""
         if not isinstance(value, dict):
             self.report(place, "type", f"`{place or 'the entry'}` must be a mapping.")
             return
         start = f"{place}." if place else ""
-        spelled = {name.replace("-", "_"): name for name in schema}
-        for given in value:
-            name = given if isinstance(given, str) else str(given)
-            if name in schema and isinstance(given, str):
+        for name, item in value.items():
+            known = schema.fields.get(name)
+            if known is not None:
+                known[1](self, item, f"{start}{name}")
                 continue
-            meant = spelled.get(name)
+            meant = schema.spelled.get(name)
             if meant is None or meant in value:
-                self.report(f"{start}{name}", "unknown-field", f"the field `{start}{name[:80]}` is unknown.")
+                self.report(f"{start}{name}", "unknown-field", f"the field `{start}{str(name)[:80]}` is unknown.")
             else:
                 text = f"`{start}{name}` is accepted, but the generator reads only `{meant}`: its value is dropped."
                 self.report(f"{start}{name}", "snake-case", text)
-        for name, (required, test) in schema.items():
-            snake = name.replace("-", "_")
-            if name in value:
-                test(self, value[name], f"{start}{name}")
-            elif snake in value:
-                test(self, value[snake], f"{start}{snake}")
-            elif required:
+                schema.fields[meant][1](self, item, f"{start}{name}")
+        for name in schema.required:
+            if name not in value and name.replace("-", "_") not in value:
                 self.report(place, "missing-field", f"`{start}{name}` is missing.")
+
+    def arms(self, value: Any, test: Test, place: str) -> None:
+        """Check the rows of a search space, each that is not known to be faultless."""
+        kind = f"{test.__name__} {self.multinode} {self._rules.feature:d}".encode()
+
+        def check(checker: _Checker, arm: Any, where: str) -> None:
+            name = kind + canonical(arm)
+            if name not in self._faultless:
+                before = len(self.problems)
+                test(checker, arm, where)
+                if len(self.problems) == before < MAX_PROBLEMS:
+                    self._faultless.add(name)
+
+        _each(self, value, place, check)
 
     @property
     def rules(self) -> GeneratorRules:
@@ -243,12 +256,13 @@ def _utilization(checker: _Checker, value: Any, place: str) -> None:
 
 
 def _component(*, version_needed: bool) -> Test:
+    version = _component_version if version_needed else _optional_component_version
+    schema = _Schema({"name": (True, _filled_text), "version": (version_needed, version)})
+
     def test(checker: _Checker, value: Any, place: str) -> None:
         if value is None:
             return
-        version = _component_version if version_needed else _optional_component_version
-        # Components have no snake_case names: both fields are one word.
-        checker.mapping(value, {"name": (True, _filled_text), "version": (version_needed, version)}, place)
+        checker.mapping(value, schema, place)
 
     return test
 
@@ -298,29 +312,45 @@ _backend = _component(version_needed=False)
 # --- scenarios, rows, workers ---
 
 
+@cache
+def _entry_schema(feature: Feature, multinode: bool, listed: bool) -> _Schema:
+    """`listed`: the entry has the list of sequence lengths that stood for scenarios until May 2026."""
+    fields: dict[str, tuple[bool, Test]] = {
+        **dict.fromkeys(("image", "model", "model-prefix", "precision", "framework", "runner"), (True, _text)),
+        "multinode": (True, _exactly(multinode)),
+        "disagg": (False, _bool if multinode else _exactly(False)),
+    }
+    if listed:
+        fields["seq-len-configs"] = (True, _listed(_fixed_item))
+    else:
+        fields["scenarios"] = (True, _scenarios)
+    if feature >= Feature.COMPONENTS:
+        fields["router"] = (False, _router)
+        if multinode:
+            fields["kv-p2p-transfer"] = (False, _optional_text)
+    return _Schema(fields)
+
+
 def _scenarios(checker: _Checker, value: Any, place: str) -> None:
-    checker.mapping(
-        value,
-        {
-            "fixed-seq-len": (False, _scenario_list(_fixed_item)),
-            "agentic-coding": (False, _scenario_list(_agentic_item)),
-        },
-        place,
-    )
-    if isinstance(value, dict) and not _either(value, "fixed-seq-len") and not _either(value, "agentic-coding"):
+    checker.mapping(value, _SCENARIOS, place)
+    if not isinstance(value, dict):
+        return
+    if not _either(value, "fixed-seq-len") and not _either(value, "agentic-coding"):
         checker.report(place, "no-scenario", "at least one scenario must be given.")
-    elif isinstance(value, dict):
-        for name in ("fixed-seq-len", "agentic-coding"):
-            if name in value and value[name] is None:
-                checker.report(f"{place}.{name}", "null-scenario", f"`{name}` is empty: the generator fails on it.")
+        return
+    for name in ("fixed-seq-len", "agentic-coding"):
+        if name in value and value[name] is None:
+            checker.report(f"{place}.{name}", "null-scenario", f"`{name}` is empty: the generator fails on it.")
 
 
-def _scenario_list(item_test: Test) -> Test:
-    def test(checker: _Checker, value: Any, place: str) -> None:
+def _listed(test: Test) -> Test:
+    """A list, or null, of values with this test."""
+
+    def check(checker: _Checker, value: Any, place: str) -> None:
         if value is not None:
-            _each(checker, value, place, item_test)
+            _each(checker, value, place, test)
 
-    return test
+    return check
 
 
 def _each(checker: _Checker, value: Any, place: str, test: Test) -> None:
@@ -331,103 +361,128 @@ def _each(checker: _Checker, value: Any, place: str, test: Test) -> None:
         test(checker, item, f"{place}.{index}")
 
 
-def _space(arm_test: Test) -> Test:
-    return lambda checker, value, place: _each(checker, value, place, arm_test)
-
-
 def _fixed_item(checker: _Checker, value: Any, place: str) -> None:
-    arm = _multinode_arm if checker.multinode else _single_node_arm
-    schema: dict[str, tuple[bool, Test]] = {
-        "isl": (True, _whole),
-        "osl": (True, _whole),
-        "search-space": (True, _space(arm)),
-    }
-    checker.mapping(value, schema, place)
+    checker.mapping(value, _MULTINODE_ITEM if checker.multinode else _SINGLE_NODE_ITEM, place)
+
+
+def _fixed_schema(arm: Test) -> _Schema:
+    def space(checker: _Checker, value: Any, place: str) -> None:
+        checker.arms(value, arm, place)
+
+    return _Schema({"isl": (True, _whole), "osl": (True, _whole), "search-space": (True, space)})
 
 
 def _agentic_item(checker: _Checker, value: Any, place: str) -> None:
-    schema: dict[str, tuple[bool, Test]] = {"search-space": (True, _space(_agentic_arm))}
-    if not checker.rules.has(Feature.KV_OFFLOADING):
-        schema["duration"] = (False, _whole)
-        checker.mapping(value, schema, place)
+    offloads = checker.rules.has(Feature.KV_OFFLOADING)
+    checker.mapping(value, _AGENTIC_ITEM if offloads else _JUNE_AGENTIC_ITEM, place)
+    if not offloads or not isinstance(value, dict) or _either(value, "dram-utilization") is not None:
         return
-    schema["dram-utilization"] = (False, _utilization)
-    checker.mapping(value, schema, place)
-    if isinstance(value, dict) and _either(value, "dram-utilization") is None:
-        space = _either(value, "search-space")
-        for index, arm in enumerate(space if isinstance(space, list) else ()):
-            if isinstance(arm, dict) and _either(arm, "kv-offloading") == "dram":
-                where = f"{place}.search-space.{index}"
-                checker.report(where, "dram-utilization", "offloading to memory needs a `dram-utilization`.")
-                return
+    space = _either(value, "search-space")
+    for index, arm in enumerate(space if isinstance(space, list) else ()):
+        if isinstance(arm, dict) and _either(arm, "kv-offloading") == "dram":
+            where = f"{place}.search-space.{index}"
+            checker.report(where, "dram-utilization", "offloading to memory needs a `dram-utilization`.")
+            return
 
 
-_CONCURRENCY: dict[str, tuple[bool, Test]] = {
-    "conc-start": (False, _optional_whole),
-    "conc-end": (False, _optional_whole),
-    "conc-list": (False, _whole_list),
-}
+def _agentic_space(checker: _Checker, value: Any, place: str) -> None:
+    checker.arms(value, _agentic_arm, place)
 
 
-def _row_schema(checker: _Checker) -> dict[str, tuple[bool, Test]]:
-    schema: dict[str, tuple[bool, Test]] = {"spec-decoding": (False, _one_of(*_SPECULATION)), **_CONCURRENCY}
-    if checker.rules.has(Feature.COMPONENTS):
-        schema["router"] = (False, _router)
-    return schema
-
-
-def _sizes(checker: _Checker, *, workers: bool = False) -> dict[str, tuple[bool, Test]]:
-    pipeline = Feature.WORKER_DEFAULTS if workers else Feature.PIPELINE_PARALLEL
-    context = Feature.WORKER_DEFAULTS if workers else Feature.CONTEXT_PARALLEL
-    schema: dict[str, tuple[bool, Test]] = {}
-    if checker.rules.has(pipeline):
-        schema["pp"] = (False, _count)
-    if checker.rules.has(context):
-        schema.update({"dcp-size": (False, _count), "pcp-size": (False, _count)})
-    return schema
-
-
-def _single_node_arm(checker: _Checker, value: Any, place: str) -> None:
-    schema = {
-        **_row_schema(checker),
-        **_sizes(checker),
-        "tp": (True, _whole),
-        "ep": (False, _optional_whole),
-        "dp-attn": (False, _optional_bool),
+def _row_fields(feature: Feature) -> dict[str, tuple[bool, Test]]:
+    """What every row of a search space may hold."""
+    fields: dict[str, tuple[bool, Test]] = {
+        "spec-decoding": (False, _one_of(*_SPECULATION)),
+        "conc-start": (False, _optional_whole),
+        "conc-end": (False, _optional_whole),
+        "conc-list": (False, _whole_list),
     }
-    checker.mapping(value, schema, place)
-    _concurrency(checker, value, place)
-    _divides(checker, value, place)
+    if feature >= Feature.COMPONENTS:
+        fields["router"] = (False, _router)
+    return fields
 
 
-def _multinode_arm(checker: _Checker, value: Any, place: str) -> None:
-    schema = {**_row_schema(checker), "prefill": (True, _worker), "decode": (True, _worker)}
-    if checker.rules.has(Feature.COMPONENTS):
-        schema["kv-p2p-transfer"] = (False, _optional_text)
-    checker.mapping(value, schema, place)
-    _concurrency(checker, value, place)
-    _hardware_pair(checker, value, place)
+def _sizes(feature: Feature, pipeline: Feature, context: Feature) -> dict[str, tuple[bool, Test]]:
+    """The parallel sizes that only count: known since these features."""
+    fields: dict[str, tuple[bool, Test]] = {}
+    if feature >= pipeline:
+        fields["pp"] = (False, _count)
+    if feature >= context:
+        fields.update({"dcp-size": (False, _count), "pcp-size": (False, _count)})
+    return fields
 
 
-def _agentic_arm(checker: _Checker, value: Any, place: str) -> None:
-    rules = checker.rules
-    schema = {
-        **_row_schema(checker),
-        **_sizes(checker),
+@cache
+def _single_node_schema(feature: Feature) -> _Schema:
+    return _Schema(
+        {
+            **_row_fields(feature),
+            **_sizes(feature, Feature.PIPELINE_PARALLEL, Feature.CONTEXT_PARALLEL),
+            "tp": (True, _whole),
+            "ep": (False, _optional_whole),
+            "dp-attn": (False, _optional_bool),
+        }
+    )
+
+
+@cache
+def _multinode_schema(feature: Feature) -> _Schema:
+    fields = {**_row_fields(feature), "prefill": (True, _worker), "decode": (True, _worker)}
+    if feature >= Feature.COMPONENTS:
+        fields["kv-p2p-transfer"] = (False, _optional_text)
+    return _Schema(fields)
+
+
+@cache
+def _agentic_schema(feature: Feature) -> _Schema:
+    fields: dict[str, tuple[bool, Test]] = {
+        **_row_fields(feature),
+        **_sizes(feature, Feature.PIPELINE_PARALLEL, Feature.CONTEXT_PARALLEL),
         "tp": (False, _optional_whole),
         "ep": (False, _optional_whole),
         "dp-attn": (False, _optional_bool),
         "prefill": (False, _optional_worker),
         "decode": (False, _optional_worker),
     }
-    if not rules.has(Feature.KV_OFFLOADING):
-        schema["offloading"] = (False, _one_of(*_JUNE_OFFLOADING))
+    if feature >= Feature.KV_OFFLOADING:
+        fields["kv-offloading"] = (False, _one_of(*_JULY_OFFLOADING, optional=True))
+        fields["kv-offload-backend"] = (False, _backend if feature >= Feature.COMPONENTS else _backend_name)
     else:
-        schema["kv-offloading"] = (False, _one_of(*_JULY_OFFLOADING, optional=True))
-        schema["kv-offload-backend"] = (False, _backend if rules.has(Feature.COMPONENTS) else _backend_name)
-    if rules.has(Feature.COMPONENTS):
-        schema["kv-p2p-transfer"] = (False, _optional_text)
-    checker.mapping(value, schema, place)
+        fields["offloading"] = (False, _one_of(*_JUNE_OFFLOADING))
+    if feature >= Feature.COMPONENTS:
+        fields["kv-p2p-transfer"] = (False, _optional_text)
+    return _Schema(fields)
+
+
+@cache
+def _worker_schema(feature: Feature) -> _Schema:
+    fields: dict[str, tuple[bool, Test]] = {
+        "num-worker": (True, _whole),
+        "tp": (True, _whole),
+        **_sizes(feature, Feature.WORKER_DEFAULTS, Feature.WORKER_DEFAULTS),
+        "ep": (True, _whole),
+        "dp-attn": (True, _bool),
+        "additional-settings": (False, _text_list),
+    }
+    if feature >= Feature.CONTEXT_PARALLEL:
+        fields["hardware"] = (False, _optional_text)
+    return _Schema(fields)
+
+
+def _single_node_arm(checker: _Checker, value: Any, place: str) -> None:
+    checker.mapping(value, _single_node_schema(checker.rules.feature), place)
+    _concurrency(checker, value, place)
+    _divides(checker, value, place)
+
+
+def _multinode_arm(checker: _Checker, value: Any, place: str) -> None:
+    checker.mapping(value, _multinode_schema(checker.rules.feature), place)
+    _concurrency(checker, value, place)
+    _hardware_pair(checker, value, place)
+
+
+def _agentic_arm(checker: _Checker, value: Any, place: str) -> None:
+    checker.mapping(value, _agentic_schema(checker.rules.feature), place)
     if not isinstance(value, dict):
         return
     _concurrency(checker, value, place)
@@ -437,7 +492,7 @@ def _agentic_arm(checker: _Checker, value: Any, place: str) -> None:
     if single == any(workers) or (not single and not all(workers)):
         checker.report(place, "topology", "an agentic row has either `tp`, or both `prefill` and `decode`.")
         return
-    if single and rules.has(Feature.KV_OFFLOADING) and _either(value, "kv-offloading") is None:
+    if single and checker.rules.has(Feature.KV_OFFLOADING) and _either(value, "kv-offloading") is None:
         checker.report(place, "missing-field", "an agentic single-node row needs `kv-offloading`.")
     if single:
         _divides(checker, value, place)
@@ -459,17 +514,7 @@ def _agentic_workers(checker: _Checker, value: dict[Any, Any], place: str) -> No
 
 
 def _worker(checker: _Checker, value: Any, place: str) -> None:
-    schema: dict[str, tuple[bool, Test]] = {
-        "num-worker": (True, _whole),
-        "tp": (True, _whole),
-        **_sizes(checker, workers=True),
-        "ep": (True, _whole),
-        "dp-attn": (True, _bool),
-        "additional-settings": (False, _text_list),
-    }
-    if checker.rules.has(Feature.CONTEXT_PARALLEL):
-        schema["hardware"] = (False, _optional_text)
-    checker.mapping(value, schema, place)
+    checker.mapping(value, _worker_schema(checker.rules.feature), place)
     _divides(checker, value, place)
 
 
@@ -545,3 +590,12 @@ def _number(value: Any) -> int | None:
     if not isinstance(value, int | float | str) or not _is_whole(value):
         return None
     return int(value) if isinstance(value, int | float) else int(value.strip().partition(".")[0])
+
+
+_SCENARIOS = _Schema(
+    {"fixed-seq-len": (False, _listed(_fixed_item)), "agentic-coding": (False, _listed(_agentic_item))}
+)
+_SINGLE_NODE_ITEM = _fixed_schema(_single_node_arm)
+_MULTINODE_ITEM = _fixed_schema(_multinode_arm)
+_AGENTIC_ITEM = _Schema({"search-space": (True, _agentic_space), "dram-utilization": (False, _utilization)})
+_JUNE_AGENTIC_ITEM = _Schema({"search-space": (True, _agentic_space), "duration": (False, _whole)})
