@@ -103,7 +103,7 @@ def missing_scope(headers: Mapping[str, str]) -> str:
     accepted = _words(headers.get("x-accepted-oauth-scopes", ""))
     if not accepted or "x-oauth-scopes" not in headers:
         return ""
-    return "" if set(accepted) & set(_words(headers["x-oauth-scopes"])) else " or ".join(accepted)
+    return "" if set(accepted) & set(_words(headers["x-oauth-scopes"])) else visible(" or ".join(accepted))[:200]
 
 
 def missing_permission(headers: Mapping[str, str]) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import datetime
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -57,6 +57,8 @@ from reviewer_tui.sources.github.wanted import blobs_of, config_files, launch_fi
 from reviewer_tui.sources.objects import GitCommit
 from reviewer_tui.sources.source import Loaded
 from reviewer_tui.sources.stored import Store
+
+T = TypeVar("T")
 
 MOST_CHANGED_FILES = 50_000
 """Changed files that are told at all."""
@@ -167,8 +169,8 @@ class _Load:
         pulls, issues = f"{self._base}/pulls/{number}", f"{self._base}/issues/{number}"
         read = self._client.listing
         results: list[Any] = await together(
-            self._pull(pulls),
-            read(f"{pulls}/commits", CommitItem),
+            self._demanded(self._client.get(pulls, Pull)),
+            self._demanded(read(f"{pulls}/commits", CommitItem)),
             doubts["files"].attempt(read(f"{pulls}/files", PullFile), "The list of changed files"),
             said.attempt(read(f"{issues}/comments", IssueComment), "The comments"),
             said.attempt(read(f"{pulls}/reviews", Review), "The reviews"),
@@ -193,9 +195,10 @@ class _Load:
         mentioned = (plain_lines(pull.body), *(comment.body for comment in spoken))
         return _Texts(pull, commits, results[2], mentioned)
 
-    async def _pull(self, address: str) -> Pull:
+    async def _demanded(self, work: Awaitable[T]) -> T:
+        """What there is of every pull request that is there."""
         try:
-            return await self._client.get(address, Pull)
+            return await work
         except HiddenError as fault:
             what = f"#{self._ref.number} of {self._ref.repository}"
             raise HiddenError(
