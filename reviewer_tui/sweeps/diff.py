@@ -29,9 +29,9 @@ def config_changes(
     return compare(before, Configs(new, new_layout, like=before))
 
 
-def compare(old: Configs, new: Configs) -> ConfigChanges:
-    """The changes between two revisions whose configs are already read."""
-    return _Comparison(old, new).changes()
+def compare(old: Configs, new: Configs, only: Iterable[str] | None = None) -> ConfigChanges:
+    """The changes between two revisions whose configs are already read; `only` of these keys."""
+    return _Comparison(old, new, None if only is None else frozenset(only)).changes()
 
 
 class _Memory:
@@ -87,7 +87,8 @@ class _Side:
 
 
 class _Comparison:
-    def __init__(self, old: Configs, new: Configs) -> None:
+    def __init__(self, old: Configs, new: Configs, only: frozenset[str] | None) -> None:
+        self._only = only
         memory = _Memory()
         self._old = _Side(old, memory)
         self._new = _Side(new, memory)
@@ -95,7 +96,7 @@ class _Comparison:
 
     def changes(self) -> ConfigChanges:
         old, new = self._old.configs, self._new.configs
-        differing = [key for key in dict.fromkeys((*new.keys, *old.keys)) if self._differs(key)]
+        differing = [key for key in dict.fromkeys((*new.keys, *old.keys)) if self._wanted(key) and self._differs(key)]
         before = old.entries(key for key in differing if old.master(key))
         after = new.entries(key for key in differing if new.master(key))
         renames = self._renames(
@@ -124,6 +125,9 @@ class _Comparison:
             reworded=tuple(key for key in reworded if key not in {change.key for change in keys}),
             shared_files=tuple(file.path for file in self._touched if file.path not in own or self._shared(file.path)),
         )
+
+    def _wanted(self, key: str) -> bool:
+        return self._only is None or key in self._only
 
     def _differs(self, key: str) -> bool:
         old, new = self._old.configs.master(key), self._new.configs.master(key)
@@ -180,18 +184,18 @@ class _Comparison:
         return tuple(file.path for file in self._touched if file.old in before or file.new in after)
 
     def _changed_by_files(self, known: set[str]) -> Iterable[KeyChange]:
-        """Keys whose entry stays and whose own script or recipe changes."""
-        likely: dict[str, None] = {}
-        for file in self._touched:
+        """Keys whose entry stays and whose own script or recipe changes; of keys that were asked for, any file."""
+        likely: dict[str, None] = dict.fromkeys(sorted(self._only or ())) if self._touched else {}
+        for file in self._touched if self._only is None else ():
             likely.update(dict.fromkeys(likely_keys(file.path, self._new.configs)))
         for key in likely:
-            if key in known:
+            if key in known or not self._wanted(key):
                 continue
             old, new = self._old.configs.entry(key), self._new.configs.entry(key)
             if old is None or new is None:
                 continue
             files = self._touched_behind(old, new)
-            if any(not self._shared(path) for path in files):
+            if any(self._only is not None or not self._shared(path) for path in files):
                 kept = len(self._new.identities(new))
                 yield KeyChange(key=key, change="changed", old=old, new=new, points_kept=kept, files=files)
 

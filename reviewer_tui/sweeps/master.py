@@ -52,7 +52,7 @@ class MasterConfig:
 
     def __init__(self, text: str, path: str) -> None:
         self.path = path
-        self._text = text
+        self.text = text
         self._entries: dict[str, Entry] = {}
         self._problems: dict[str, tuple[Problem, ...]] = {}
         self._whole: Document | None = None
@@ -117,7 +117,7 @@ class MasterConfig:
     def _parse_whole(self) -> None:
         """The tested fall-back: read the file as one document."""
         self._entries, self._problems = {}, {}
-        document = read_document(self._text, self.path)
+        document = read_document(self.text, self.path)
         self._whole = document
         self._faults = list(document.problems)
         self._blocks = {}
@@ -127,7 +127,7 @@ class MasterConfig:
                 self._faults.append(Problem(path=self.path, message=message, rule="no-mapping", line=1, column=1))
             return
         keys = {str(key): value for key, value in document.value.items()}
-        for block in _blocks_of(self._text, document, keys):
+        for block in _blocks_of(self.text, document, keys):
             self._blocks[block.key] = block
             self._add(block, keys[block.key], _below(document.lines, block.key, 0), ())
 
