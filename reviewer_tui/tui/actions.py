@@ -104,7 +104,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("everywhere", "light_dark", ("L",), "light/dark", "Change between the light and the dark theme."),
     Action("everywhere", "palette", ("ctrl+p", "colon"), "all actions", "Every action by name."),
     Action("everywhere", "help", ("question_mark", "f1"), "help", "This list.", LAST),
-    Action("everywhere", "quit", ("q", "ctrl+q"), "quit", "Leave; everything decided and typed is kept.", 91),
+    Action(
+        "everywhere", "quit", ("q",), "quit", "Leave; what was decided and typed is kept. Ctrl+Q does so anywhere.", 91
+    ),
 )
 
 GROUPS: dict[Place, str] = {
@@ -135,7 +137,6 @@ _KEY_LABELS = {
     "backspace": "Backspace",
     "shift+tab": "Shift+Tab",
     "ctrl+p": "Ctrl+P",
-    "ctrl+q": "Ctrl+Q",
     "ctrl+t": "Ctrl+T",
     "ctrl+b": "Ctrl+B",
     "ctrl+f": "Ctrl+F",

@@ -18,13 +18,13 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App, ComposeResult, SystemCommand
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.filter import Monochrome, NoColor
 from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Static
 
-from reviewer_tui.model.errors import ReviewerError
+from reviewer_tui.model.errors import ReviewerError, UsageError
 from reviewer_tui.tui.actions import actions_of, bindings
 from reviewer_tui.tui.page import clean
 from reviewer_tui.tui.themes import DARK, LIGHT
@@ -55,7 +55,11 @@ class ReviewerApp(App[None]):
 
     TITLE = "reviewer-tui"
     PAUSE_GC_ON_SCROLL = True
-    BINDINGS: ClassVar[list[BindingType]] = bindings("everywhere")
+    # Leaving works over every dialog too, and where text is typed.
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("everywhere"),
+        Binding("ctrl+q", "quit", show=False, priority=True),
+    ]
     CSS = """
     Screen { background: $surface; color: $foreground; }
     #start { padding: 1 2; }
@@ -74,7 +78,6 @@ class ReviewerApp(App[None]):
         *,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         ascii_only: bool | None = None,
-        theme: str | None = None,
     ) -> None:
         super().__init__()
         self.desk = desk
@@ -93,7 +96,7 @@ class ReviewerApp(App[None]):
         """Whether a change waits to be saved and composed."""
         self.register_theme(DARK)
         self.register_theme(LIGHT)
-        self.theme = theme or DARK.name
+        self.theme = DARK.name
         if self.no_color:
             self._filters = [NoColor() if isinstance(found, Monochrome) else found for found in self._filters]
 
@@ -362,7 +365,12 @@ def run_workstation(
     desk: Desk, *, ascii_only: bool | None = None, theme: str | None = None, mouse: bool = True
 ) -> None:
     """Run the workstation until the reviewer leaves. Raises ReviewerError where notes could not be saved at the end."""
-    app = ReviewerApp(desk, ascii_only=ascii_only, theme=theme)
+    app = ReviewerApp(desk, ascii_only=ascii_only)
+    if theme is not None:
+        if theme not in app.available_themes:
+            names = ", ".join(sorted(app.available_themes))
+            raise UsageError(f"There is no theme called {theme}.", f"Choose one of: {names}.")
+        app.theme = theme
     try:
         app.run(mouse=mouse)
     finally:

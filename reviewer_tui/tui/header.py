@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 
 from rich.cells import cell_len
@@ -12,15 +13,15 @@ from reviewer_tui.review.session import Review
 from reviewer_tui.tui.facts import age, counts
 from reviewer_tui.tui.page import Line, Piece, clean, cut, line
 
+# The type and scope in front of a title, as conventional commits write them.
+_PREFIX = re.compile(r"^\w{1,20}(?:\([^()]{0,80}\))?!?: *")
+
 VERDICT_STYLES = {
     Verdict.PASS: "pass",
     Verdict.WARN: "warn",
     Verdict.UNDECIDED: "unverified",
     Verdict.REJECTED: "fail",
 }
-
-# From this many columns on the header has room for everything; below, it keeps what nobody may miss.
-WIDE = 120
 
 
 def header_lines(review: Review, now: datetime, width: int, *, moment: str = "", short: bool = False) -> list[Line]:
@@ -36,7 +37,7 @@ def _single(review: Review, width: int) -> Line:
     number, head = f"#{review.snapshot.ref.number} ", f" {review.snapshot.head[:7]} "
     right = [Piece(f"{review.verdict}", VERDICT_STYLES[review.verdict]), Piece(f" {_packed(review)}")]
     left = width - sum(cell_len(piece.text) for piece in right) - len(number) - len(head)
-    title = f"{cut(_title(review), left - 1)} " if left > 12 else ""
+    title = f"{_fitting_title(review, left - 1)} " if left > 12 else ""
     gap = " " * max(left - cell_len(title), 0)
     if left < 0:
         head = ""
@@ -46,15 +47,16 @@ def _single(review: Review, width: int) -> Line:
 def _facts(review: Review, now: datetime, width: int) -> Line:
     snapshot, policy = review.snapshot, review.policy
     number = f"#{snapshot.ref.number} "
-    right = f"  {_state(review)}head {snapshot.head[:7]}"
-    if width >= WIDE:
-        boxes = sum(item.boxed for item in policy.template.value.items) if policy.template.value else 0
-        numbers = [check.number for check in policy.checks if check.number is not None]
-        checks = f"checks {min(numbers)}-{max(numbers)}" if numbers else f"{len(policy.checks)} checks"
-        right += f"  main {snapshot.default_branch[:7]}"
-        right += f"  policy {policy.revision[:7]}: {boxes} items, {checks}"
-    right += f"  {snapshot.source}, {age(snapshot.taken_at, now)}"
-    title = cut(_title(review), width - len(number) - cell_len(right))
+    boxes = sum(item.boxed for item in policy.template.value.items) if policy.template.value else 0
+    numbers = [check.number for check in policy.checks if check.number is not None]
+    checks = f"checks {min(numbers)}-{max(numbers)}" if numbers else f"{len(policy.checks)} checks"
+    state, head = _state(review), f"  head {snapshot.head[:7]}"
+    source = f"  {snapshot.source}, {age(snapshot.taken_at, now)}"
+    revisions = f"  main {snapshot.default_branch[:7]}  policy {policy.revision[:7]}: {boxes} items, {checks}"
+    # The fullest that leaves room for some of the title.
+    choices = (state + head + revisions + source, state + head + source, head + source, head)
+    right = next((choice for choice in choices if len(number) + 28 + cell_len(choice) <= width), head)
+    title = _fitting_title(review, width - len(number) - cell_len(right))
     gap = " " * max(width - len(number) - cell_len(title) - cell_len(right), 0)
     return line(Piece(number, "title"), Piece(title, "strong"), gap, Piece(right, "dim"))
 
@@ -90,9 +92,16 @@ def _title(review: Review) -> str:
     return clean(info.title if info else "(title not known)")
 
 
+def _fitting_title(review: Review, width: int) -> str:
+    """The title, or what it says behind a `perf(scope):` where it is too long."""
+    title = _title(review)
+    subject = _PREFIX.sub("", title)
+    return cut(subject if cell_len(title) > width and subject else title, width)
+
+
 def _state(review: Review) -> str:
     info = review.snapshot.info.value
     if info is None:
         return ""
     state = "merged" if info.merged else "draft" if info.draft else info.state
-    return f"{clean(state)}  "
+    return f"  {clean(state)}"

@@ -134,10 +134,11 @@ def _wrapped(whole: Line, width: int) -> Iterator[Line]:
     at_start = False  # of a continued line, where a blank is dropped
     for word, style in _words(whole.pieces, width - indent):
         length = cell_len(word)
-        if used + length > width and not word.isspace():
+        blank = word.isspace()
+        if used + length > width and not blank:
             yield whole._replace(pieces=tuple(row))
             row, used, at_start = [Piece(" " * indent)], indent, True
-        if at_start and word.isspace():
+        if blank and (at_start or used + length > width):
             continue
         at_start = False
         row.append(Piece(word, style))

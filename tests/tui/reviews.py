@@ -324,6 +324,7 @@ class FakeDesk:
     def __init__(self, review: Review | None = None, *, folder: Path | None = None, moments: int = 0) -> None:
         self.review = review or make_review()
         self.folder = folder
+        self.title = "InferenceX #2550"
         self.moments = tuple(Moment(f"m{i}", f"the {i}. moment") for i in range(1, moments + 1))
         self.kept: ReviewNotes | None = None
         self.saves = 0
@@ -331,10 +332,6 @@ class FakeDesk:
         self.fail_save = ""
         self.gates: dict[str | None, threading.Event] = {}
         self.marks: frozenset[str] = frozenset()
-
-    @property
-    def title(self) -> str:
-        return "InferenceX #2550"
 
     def load(self, moment: str | None, progress: Progress) -> Review:
         progress("reading the pull request")

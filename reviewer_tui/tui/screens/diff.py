@@ -95,7 +95,7 @@ class DiffScreen(ReviewerScreen):
     def compose(self) -> ComposeResult:
         yield HeaderBar()
         with Horizontal(id="body"):
-            yield FileList("Files", name="files", wrapped=False)
+            yield FileList("Files", name="files")
             yield DiffView("text")
             yield Pane("What it means", name="meaning")
         yield SearchBar()
@@ -162,7 +162,7 @@ class DiffScreen(ReviewerScreen):
             Piece(f"  {counted}", "dim"),
             Piece(f"  {file.path.rpartition('/')[0]}", "dim"),
             target=Target(path=file.path),
-        )
+        )._replace(row=True)
 
     def _viewed(self, file: ChangedFile) -> bool:
         return viewed_mark(file) in self.reviewer.viewed

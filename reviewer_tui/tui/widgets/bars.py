@@ -109,10 +109,6 @@ class TabStrip(Bar):
 class KeyBar(Bar):
     """The keys that matter where the focus is; a click does what the key does. What has no room is in the help."""
 
-    DEFAULT_CSS = """
-    KeyBar { dock: bottom; }
-    """
-
     def __init__(self) -> None:
         super().__init__("keys")
         self.actions: Sequence[Action] = ()
@@ -156,7 +152,7 @@ class SearchBar(Horizontal):
     ]
     DEFAULT_CSS = """
     SearchBar {
-        height: 1; dock: bottom; background: $panel; display: none;
+        height: 1; background: $panel; display: none;
         &.-open { display: block; }
         Static { width: auto; }
         Input { border: none; height: 1; padding: 0 1; background: $panel; width: 1fr; }

@@ -189,7 +189,7 @@ class DiffView(ScrollView, can_focus=True):
     @property
     def _gutter(self) -> int:
         """Columns before the text: the number or both, and the sign."""
-        return (self._digits + 1) * (1 if self.mode == "split" else 2) + 2
+        return (self._digits + 1) * (1 if self.mode == "split" else 2) + 3
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
@@ -250,7 +250,7 @@ class DiffView(ScrollView, can_focus=True):
     def _unified_strip(self, row: Row, width: int) -> Strip:
         assert self.diff is not None
         digits = self._digits
-        numbers = f" {_number(row.old, digits)} {_number(row.new, digits)} {_SIGNS[row.kind]}"
+        numbers = f" {_number(row.old, digits)} {_number(row.new, digits)} {_SIGNS[row.kind]} "
         side: Literal["old", "new"] = "old" if row.new is None else "new"
         base = self._base(row.kind)
         gutter = Segment(numbers, base + self._look("number"))
@@ -272,7 +272,7 @@ class DiffView(ScrollView, can_focus=True):
             return [Segment(" " * width, self.rich_style + self._look("absent"))]
         own = "same" if kind == "same" else "removed" if side == "old" else "added"
         base = self._base(own)
-        numbers = f" {_number(index, self._digits)} {_SIGNS[own]}"
+        numbers = f" {_number(index, self._digits)} {_SIGNS[own]} "
         gutter = Segment(numbers, base + self._look("number"))
         body = self._text(side, index, partner, base, own, width - len(numbers))
         return Strip([gutter, *body]).crop_extend(0, width, base)
@@ -425,7 +425,8 @@ class DiffView(ScrollView, can_focus=True):
             self._remake()
 
     def on_click(self, event: events.Click) -> None:
-        row = event.y + self.scroll_offset.y - len(self.notes)
+        place = event.get_content_offset(self)
+        row = place.y + self.scroll_offset.y - len(self.notes) if place is not None else -1
         if self.rows is not None and 0 <= row < len(self.rows):
             self.move_to(row)
             if event.chain > 1:

@@ -213,9 +213,10 @@ class LineView(ScrollView, can_focus=True):
             self.post_message(self.Chosen(self, self.target))
 
     def on_click(self, event: events.Click) -> None:
-        row = event.y + self.scroll_offset.y
-        if 0 <= row < len(self.rows):
-            self.clicked(row, event.x, twice=event.chain > 1)
+        place = event.get_content_offset(self)
+        row = place.y + self.scroll_offset.y if place is not None else -1
+        if place is not None and 0 <= row < len(self.rows):
+            self.clicked(row, place.x, twice=event.chain > 1)
 
     def clicked(self, row: int, column: int, *, twice: bool) -> None:
         """One click puts the cursor on the line, two open it."""
