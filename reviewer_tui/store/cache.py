@@ -165,13 +165,12 @@ class Cache:
             "SELECT head, content, policy FROM snapshot WHERE repository = ? AND number = ? ORDER BY taken_at DESC",
             (_where(ref.host, ref.repository), ref.number),
         )
-        for row in rows:
-            if head is not None and not (_is_prefix(head) and row[0].startswith(head.lower())):
-                continue
+        chosen = [row for row in rows if head is None or (_is_prefix(head) and row[0].startswith(head.lower()))]
+        for row in chosen:
             if (snapshot := _decoded(row[1])) is not None:
                 return snapshot, str(row[2])
         what = f"#{ref.number} of {ref.repository}" + (f" at {head}" if head is not None else "")
-        if any(head is None or row[0].startswith(head.lower()) for row in rows):
+        if chosen:
             raise NotFoundError(f"What the cache holds of {what} is damaged.", _fetch(ref))
         raise NotFoundError(f"The cache holds nothing of {what}.", _fetch(ref))
 

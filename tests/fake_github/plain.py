@@ -115,7 +115,7 @@ class Plain:
         return Artifact(self.world.next_id(), name, json_archive(file, rows), "2026-08-10T23:00:00Z")
 
 
-def eval_row(conc: int, **facts: Any) -> dict[str, Any]:
+def eval_row(conc: int, /, **facts: Any) -> dict[str, Any]:
     """A row of `agg_eval_all.json`, single node."""
     row = {
         "is_multinode": False,
@@ -141,7 +141,7 @@ def eval_row(conc: int, **facts: Any) -> dict[str, Any]:
     return {**row, **facts}
 
 
-def result_row(conc: int, **facts: Any) -> dict[str, Any]:
+def result_row(conc: int, /, **facts: Any) -> dict[str, Any]:
     """A row of `agg_bmk.json`, single node, fixed lengths."""
     row = {
         "hw": "h200",
