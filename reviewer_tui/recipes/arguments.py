@@ -217,6 +217,8 @@ def _collected(engine: Engine, pairs: Iterable[tuple[str, list[str], int | None]
             flag, *path = flag.split(".")
         concept, alone = concept_for(engine, flag)
         if concept.kind == "json":
+            if not path:
+                _forget(engine, found, concept)
             for name, value in _flattened(concept, path, words):
                 found.pop(name, None)
                 found[name] = Argument(value, flag, line)
@@ -224,6 +226,12 @@ def _collected(engine: Engine, pairs: Iterable[tuple[str, list[str], int | None]
         found.pop(concept.name, None)
         found[concept.name] = Argument(_value(words, alone), flag, line)
     return found
+
+
+def _forget(engine: Engine, found: dict[str, Argument], concept: Concept) -> None:
+    """Take out what an earlier document of the same argument said: the last one stands for all of it."""
+    for name in [n for n, argument in found.items() if concept_for(engine, argument.flag)[0] is concept]:
+        del found[name]
 
 
 def _value(words: list[str], alone: Value | None) -> Value:
@@ -288,7 +296,9 @@ def words_of(engine: Engine, args: Mapping[str, Argument]) -> Iterator[tuple[str
     documents: dict[str, dict[str, Any]] = {}
     for name, argument in args.items():
         concept, alone = concept_for(engine, argument.flag.split(".")[0] if engine == "vllm" else argument.flag)
-        if concept.kind == "json":
+        if concept.kind == "json" and name == concept.name:
+            yield (argument.flag, *(str(argument.value).split() if argument.value != "" else ()))
+        elif concept.kind == "json":
             document = documents.setdefault(argument.flag.split(".")[0], {})
             _put(document, _json_path(concept, name), argument.value)
         elif argument.flag not in written:

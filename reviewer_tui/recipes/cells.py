@@ -8,8 +8,8 @@ from typing import Any
 
 from reviewer_tui.model.finding import Problem
 from reviewer_tui.recipes.arguments import read_arguments
-from reviewer_tui.recipes.arm import Located, Reading, RecipeArm, Role, line_of
-from reviewer_tui.recipes.command import split_words
+from reviewer_tui.recipes.arm import Reading, RecipeArm, Role, line_of
+from reviewer_tui.recipes.command import plain_words
 from reviewer_tui.recipes.javascript import exported_literal
 from reviewer_tui.recipes.reading import UnreadableError
 
@@ -134,8 +134,7 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
 
 
 def _words(flag: str, values: Mapping[str, str]) -> list[str]:
-    line = line_of(flag)
-    return [Located(word, line) for word in split_words(_filled(flag, values)) if word != "\n"]
+    return plain_words(_filled(flag, values), line_of(flag))
 
 
 def _assignment(text: str, values: Mapping[str, str]) -> tuple[str, str]:

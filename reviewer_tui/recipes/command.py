@@ -16,7 +16,13 @@ MAX_TEXT = 200_000
 MAX_WORDS = 5_000
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-_ENDS = ("&&", "||", "|", ";", "&", ">", ">>", "<", "2>&1", "2>", "&>")
+_OPERATORS = ";&|<>"
+
+
+class _Operator(str):
+    """A line end, or what the shell puts between commands and before a redirection's target."""
+
+    __slots__ = ()
 
 
 class FoundCommand(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,7 +104,7 @@ def _commands(text: str, first_line: int) -> Iterator[list[str]]:
         count += 1
         if count > MAX_WORDS:
             return
-        if word == "\n" or word in _ENDS:
+        if isinstance(word, _Operator):
             if words:
                 yield words
             words = []
@@ -109,7 +115,7 @@ def _commands(text: str, first_line: int) -> Iterator[list[str]]:
 
 
 def split_words(text: str, first_line: int = 1) -> Iterator[str]:
-    """Shell words with their lines; a line end that is not continued comes as the word `\\n`.
+    """Shell words with their lines; line ends that are not continued and operators come as words of their own kind.
 
     Quotes are taken off, comments dropped (also one after a continued line's backslash, as the cookbook writes them).
     An unclosed quote ends with the text.
@@ -145,21 +151,35 @@ def split_words(text: str, first_line: int = 1) -> Iterator[str]:
                 index, continued = _skip_comment(text, index)
                 line += 1
                 if not continued:
-                    yield "\n"
+                    yield _Operator("\n")
                 continue
             if character == "\n":
-                yield "\n"
+                yield _Operator("\n")
                 line += 1
             index += 1
+        elif character in _OPERATORS:
+            end = index + 1
+            while end < length and text[end] in _OPERATORS:
+                end += 1
+            if word is not None and not (character in "<>" and "".join(word).isdigit()):
+                yield Located("".join(word), started)
+            word = None
+            yield _Operator(text[index:end])
+            index = end
         else:
             end = index + 1
-            while end < length and text[end] not in " \t\r\n\\'\"":
+            while end < length and text[end] not in " \t\r\n\\'\"" and text[end] not in _OPERATORS:
                 end += 1
             started = line if word is None else started
             word = [*(word or []), text[index:end]]
             index = end
     if word is not None:
         yield Located("".join(word), started)
+
+
+def plain_words(text: str, line: int | None) -> list[str]:
+    """The words of one flag of a page, all on this line; operators are words there (a page runs no shell)."""
+    return [Located(word, line) for word in split_words(text) if word != "\n"]
 
 
 def _line_end(text: str, index: int) -> int:

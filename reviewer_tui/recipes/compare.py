@@ -654,11 +654,13 @@ def _stem(checkpoint: str) -> str:
 def disagreements(arms: Sequence[RecipeArm]) -> Iterator[str]:
     """Where two encodings of one page document the same checkpoint on the same hardware in different widths."""
     shapes: dict[tuple[str, str, str, bool], dict[str, set[str]]] = {}
+    spelled: dict[str, str] = {}
     for arm in arms:
         role = arm.serving
         if role is None or not arm.hardware or arm.nodes > 1:
             continue
-        key = (arm.url.partition("?")[0], arm.checkpoint.casefold(), arm.hardware, role.speculative is not None)
+        checkpoint = spelled.setdefault(arm.checkpoint.casefold(), arm.checkpoint)
+        key = (arm.url.partition("?")[0], checkpoint, arm.hardware, role.speculative is not None)
         width = f"tp{role.tp} ep{role.ep} dp{role.dp}"
         shapes.setdefault(key, {}).setdefault(arm.encoding, set()).add(width)
     for (url, checkpoint, hardware, speculative), by_encoding in shapes.items():

@@ -99,7 +99,7 @@ class LinkJudgement(msgspec.Struct, frozen=True, kw_only=True):
 
 def judge(url: str) -> RecipeLink:
     """What a URL (or `owner/name#N`) is worth as a recipe link, by its form alone. Never raises."""
-    text = url.strip().strip("<>").rstrip(".,;:!?)]}'\"*")[:MAX_URL]
+    text = url.strip().lstrip("<").rstrip(">.,;:!?)]}'\"*")[:MAX_URL]
     short = _SHORT.fullmatch(text)
     if short is not None:
         return _pull_request(url, short[1], int(short[2]))

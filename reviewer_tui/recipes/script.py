@@ -40,7 +40,7 @@ from reviewer_tui.recipes.script_values import (
     type_name,
 )
 
-MAX_STEPS = 2_000_000
+MAX_STEPS = 400_000
 MAX_CALLS = 60
 MAX_TEXT = 100_000
 _MAX_NESTING = 150

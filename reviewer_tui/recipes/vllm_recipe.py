@@ -91,6 +91,11 @@ def words_of(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list) else []
 
 
+def names_of(value: Any) -> list[str]:
+    """The texts of a list."""
+    return [item for item in words_of(value) if isinstance(item, str)]
+
+
 def variables(value: Any) -> dict[str, Any]:
     return dict(value) if isinstance(value, Mapping) else {}
 
@@ -173,7 +178,7 @@ def variant_allows(variant: Data, hardware: str) -> bool:
 def hardware_ids(recipe: Data, variant: Data, catalog: Catalog) -> tuple[str, ...]:
     """The hardware that the page offers for a variant, the default first. Restricted profiles only where the recipe
     names them."""
-    declared = at(recipe, "meta", "hardware") or {}
+    declared = variables(at(recipe, "meta", "hardware"))
     offered = [
         hardware
         for hardware, profile in catalog.hardware.items()
@@ -184,7 +189,7 @@ def hardware_ids(recipe: Data, variant: Data, catalog: Catalog) -> tuple[str, ..
 
 def default_hardware(recipe: Data, variant: Data, catalog: Catalog) -> str:
     """The hardware that the page opens with."""
-    declared = at(recipe, "meta", "hardware") or {}
+    declared = variables(at(recipe, "meta", "hardware"))
     usable = [
         hardware
         for hardware, profile in catalog.hardware.items()
@@ -203,7 +208,7 @@ def default_hardware(recipe: Data, variant: Data, catalog: Catalog) -> str:
 
 def offered_strategies(recipe: Data) -> tuple[str, ...]:
     """The strategies that a recipe offers anywhere: listed ones, then those that it grants to some hardware."""
-    listed = [str(s) for s in words_of(recipe.get("compatible_strategies"))]
+    listed = names_of(recipe.get("compatible_strategies"))
     granted = [
         name
         for name, table in table(recipe.get("strategy_hardware")).items()
@@ -214,7 +219,7 @@ def offered_strategies(recipe: Data) -> tuple[str, ...]:
 
 def _offers(recipe: Data, strategy: str, profile: Data, hardware: str) -> bool:
     gate = by_hardware(at(recipe, "strategy_hardware", strategy), profile, hardware)
-    return gate != "unsupported" if gate is not None else strategy in words_of(recipe.get("compatible_strategies"))
+    return gate != "unsupported" if gate is not None else strategy in names_of(recipe.get("compatible_strategies"))
 
 
 def fits_one_node(profile: Data, variant: Data) -> bool:
@@ -308,9 +313,9 @@ def pool_modes(recipe: Data) -> tuple[str, ...]:
 
 def default_features(recipe: Data, hardware: str, variant_key: str) -> tuple[str, ...]:
     """The features that are on without a choice: all that are not opt-in, and those that the variant forces."""
-    opt_in = {*words_of(recipe.get("opt_in_features")), *words_of(at(recipe, "hardware_opt_in_features", hardware))}
-    forced = at(recipe, "variants", variant_key, "default_modes") or {}
-    return tuple(f for f in (recipe.get("features") or {}) if f in forced or f not in opt_in)
+    opt_in = {*names_of(recipe.get("opt_in_features")), *names_of(at(recipe, "hardware_opt_in_features", hardware))}
+    forced = variables(at(recipe, "variants", variant_key, "default_modes"))
+    return tuple(name for name in table(recipe.get("features")) if name in forced or name not in opt_in)
 
 
 def mode_names(recipe: Data, feature: str, variant_key: str, hardware: str, profile: Data) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import Any
 
@@ -101,10 +102,8 @@ def test_json_is_read_as_json(value: Any) -> None:
 @given(st.binary(max_size=200) | st.text("export const it={}[]()'\"`$:,.-0aé\n\\", max_size=200).map(str.encode))
 def test_hostile_files_never_crash(source: bytes) -> None:
     for text in (source, b"export const it = " + source):
-        try:
+        with contextlib.suppress(UnreadableError):
             exported_literal(text, "it", "page.jsx")
-        except UnreadableError as error:
-            assert error.problem.message
 
 
 def test_escapes_out_of_range_are_harmless() -> None:

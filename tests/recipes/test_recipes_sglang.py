@@ -1,0 +1,310 @@
+from __future__ import annotations
+
+import contextlib
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reviewer_tui.model.tree import DictTree
+from reviewer_tui.recipes import agentx, cells, sglang
+from reviewer_tui.recipes.arm import RecipeArm
+from reviewer_tui.recipes.mdx import fenced_blocks, imports
+from reviewer_tui.recipes.reading import UnreadableError
+from reviewer_tui.recipes.widget import Widget
+from tests.recipes.upstreams import BIG_AGENTX, BIG_CONFIG, BIG_PAGE, QWEN_PAGE, QWEN_WIDGET, upstream
+
+ORIGIN = {
+    "repository": "sgl-project/sglang",
+    "path": "x.jsx",
+    "commit": "abc",
+    "url": "https://docs.sglang.io/cookbook/x",
+}
+
+
+def arms_of(encoding: str, page: str = BIG_PAGE, tree: str = "cells") -> list[RecipeArm]:
+    return [arm for arm in sglang.read_page(upstream(tree), page).arms if arm.encoding == encoding]
+
+
+# -- widgets ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_widget_gives_an_arm_for_each_command_it_can_show() -> None:
+    arms = arms_of("widget", QWEN_PAGE, "after")
+    shapes = {
+        (arm.hardware, arm.checkpoint, role.shape) for arm in arms for role in arm.roles if "NVFP4" in arm.checkpoint
+    }
+    assert shapes == {
+        ("b200", "nvidia/Qwen3.5-397B-A17B-NVFP4-V2", "tp4"),
+        ("b200", "nvidia/Qwen3.5-397B-A17B-NVFP4-V2", "tp2 ep2 NEXTN"),
+        ("b300", "nvidia/Qwen3.5-397B-A17B-NVFP4-V2", "tp4"),
+        ("b300", "nvidia/Qwen3.5-397B-A17B-NVFP4-V2", "tp4 NEXTN"),
+    }
+    amd = next(arm for arm in arms if arm.hardware == "mi355x" and "MXFP4" in arm.checkpoint)
+    assert amd.roles[0].env == {"SGLANG_USE_AITER": "1", "SGLANG_MAMBA_SSM_DTYPE": "bfloat16"}
+    assert {arm.url for arm in arms} == {"https://docs.sglang.io/cookbook/autoregressive/Qwen/Qwen3.5"}
+
+
+def test_unreachable_selections_are_not_published() -> None:
+    widget = Widget(upstream("after").read(QWEN_WIDGET) or b"", "w.jsx")
+    chosen = [shown.selection for shown in widget.commands()]
+    assert not [c for c in chosen if c["hardware"] == "h200" and c["quantization"] == "fp4"]
+    assert not [c for c in chosen if c["model"] == "122b" and c["quantization"] == "fp4"]
+    assert not [c for c in chosen if c["hardware"] == "mi355x" and c["radix"] == "buffered"]
+    assert {c["reasoning"] for c in chosen} == {"on"}, "options that only pick a parser stay at their default"
+
+
+def test_reading_for_one_hardware_reads_no_other() -> None:
+    reading = sglang.read_page(upstream("after"), QWEN_PAGE, ["b300"])
+    assert {arm.hardware for arm in reading.arms} == {"b300"}
+    assert {arm.encoding for arm in reading.arms} == {"widget", "command"}
+
+
+CHECKBOXES = """
+export const W = () => {
+  const options = {
+    hardware: { items: [{ id: 'b200', default: true }, { id: 'xeon' }] },
+    strategy: { type: 'checkbox', items: [
+      { id: 'tp', required: true, default: true },
+      { id: 'dp', disabledWhen: (v) => v.hardware === 'xeon' },
+      { id: 'mtp', disabledWhen: (v) => v.hardware === 'xeon' },
+    ] },
+    name: { type: 'text', default: 'me' },
+  };
+  const generateCommand = (values) => {
+    const chosen = Array.isArray(values.strategy) ? values.strategy : [];
+    if (values.hardware === 'xeon' && chosen.length > 1) return '# Error: not there';
+    let text = 'python3 -m sglang.launch_server \\\\\\n  --model-path acme/Big';
+    if (chosen.includes('tp')) text += ' \\\\\\n  --tp 8';
+    if (chosen.includes('dp')) text += ' \\\\\\n  --attn-dp-size 8 # optional, but good';
+    if (chosen.includes('mtp')) text += ' \\\\\\n  --speculative-algorithm EAGLE';
+    return text;
+  };
+  const [values, setValues] = useState(() => ({}));
+  return <pre>{generateCommand(values)}</pre>;
+};
+"""
+
+
+def test_checkboxes_are_tried_in_all_allowed_combinations() -> None:
+    arms = sglang.read_widget(CHECKBOXES.encode(), ORIGIN, "W").arms
+    assert sorted((arm.hardware, arm.roles[0].shape) for arm in arms) == [
+        ("b200", "tp8"),
+        ("b200", "tp8 EAGLE"),
+        ("b200", "tp8 dp8 dp-attention"),
+        ("b200", "tp8 dp8 dp-attention EAGLE"),
+        ("xeon", "tp8"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("export const W = () => { const options = {}; return null; };", "no function that builds a command"),
+        ("export const W = () => { const generateCommand = () => 'x'; return null; };", "no table of options"),
+        ("export const W = { a: 1 };", "exports no component"),
+        ("export const other = 1;", "exports no component"),
+        (
+            "export const W = () => { const options = {hw: {items: [{id: 'a'}]}};"
+            "const [hw, set] = useState('a'); const generateCommand = () => `${hw}`; };",
+            "unknown way",
+        ),
+    ],
+)
+def test_an_unknown_format_is_said(source: str, message: str) -> None:
+    with pytest.raises(UnreadableError, match=message):
+        sglang.read_widget(source.encode(), ORIGIN, "W")
+
+
+def test_a_widget_with_too_many_selections_is_refused() -> None:
+    items = ",".join(f"{{ id: 'i{n}' }}" for n in range(20))
+    options = ",".join(f"o{n}: {{ items: [{items}] }}" for n in range(6))
+    source = (
+        f"export const W = () => {{ const options = {{ {options} }};"
+        "const generateCommand = (v) => 'sglang serve --model-path x'; };"
+    )
+    with pytest.raises(UnreadableError, match=r"selections|steps"):
+        sglang.read_widget(source.encode(), ORIGIN, "W")
+
+
+def test_a_script_that_cannot_be_evaluated_is_located_and_the_rest_is_read() -> None:
+    files = {path: upstream("after").read(path) or b"" for path in upstream("after").list("")}
+    files[QWEN_WIDGET] = files[QWEN_WIDGET].replace(b"const drafts = ", b"const drafts = fetch('x') && ")
+    reading = sglang.read_page(DictTree(files), QWEN_PAGE)
+    assert [problem.rule for problem in reading.problems] == ["cannot-evaluate"]
+    assert reading.problems[0].path == QWEN_WIDGET
+    assert reading.problems[0].line == 93
+    assert [arm.encoding for arm in reading.arms] == ["command"]
+
+
+# -- cells ------------------------------------------------------------------------------------------------------------
+
+
+def test_cells_are_read_with_their_checkpoint_and_badge() -> None:
+    arms = arms_of("cells")
+    assert [(a.hardware, a.checkpoint, a.roles[0].shape, a.nodes, a.verified) for a in arms] == [
+        ("b200", "acme/Big", "tp4", 1, True),
+        ("b200", "acme/Big", "tp8 dp8 dp-attention", 1, False),
+        ("gb300", "acme/Big-FP8", "tp8", 2, False),
+        ("mi355x", "amd/Big-MXFP4", "tp4", 1, False),
+    ]
+    first = arms[0]
+    assert first.roles[0].env == {"SGLANG_OPT_X": "1"}
+    assert first.roles[0].args["deepep_config"].value == '{"sms":{"num":96}}'
+    assert first.roles[0].args["host"].value == "0.0.0.0"
+    assert first.roles[0].args["moe"].line == 29
+    assert first.line == 23
+
+
+def test_only_declared_and_first_cells_are_published() -> None:
+    reading = cells.read(upstream("cells").read(BIG_CONFIG) or b"", ORIGIN)
+    assert [problem.rule for problem in reading.problems] == ["unpublished-cell"]
+    assert "mtp-314 is not among the page's strategies" in reading.problems[0].message
+    assert reading.problems[0].line == 54
+    widths = [arm.roles[0].tp for arm in reading.arms if arm.selection["strategy"] == "low-latency"]
+    assert widths == [4, 4], "a second cell of the same match is never shown"
+
+
+@pytest.mark.parametrize(
+    ("source", "rule"),
+    [
+        ("export const config = { cells: [compute()] };", "no-literal"),
+        ("export const config = { cells: {} };", "unknown-format"),
+        ("export const config = [];", "unknown-format"),
+        ("export const other = {};", "no-export"),
+    ],
+)
+def test_a_config_that_is_no_literal_is_refused(source: str, rule: str) -> None:
+    with pytest.raises(UnreadableError) as refused:
+        cells.read(source.encode(), ORIGIN)
+    assert refused.value.problem.rule == rule
+
+
+def test_a_cell_without_a_full_match_is_a_problem() -> None:
+    reading = cells.read(b"export const config = { cells: [{ match: { hw: 'b200' } }, 3, null] };", ORIGIN)
+    assert not reading.arms
+    assert [problem.rule for problem in reading.problems] == ["bad-cell"] * 3
+
+
+# -- AgentX -----------------------------------------------------------------------------------------------------------
+
+
+def test_agentx_cells_are_decoded_with_references_differences_and_patches() -> None:
+    arms = arms_of("agentx")
+    assert [arm.label for arm in arms] == ["Agg TP4 · c1", "Agg TP4 · c44", "Disagg 1P1D · c8"]
+    first, patched, split = arms
+    assert first.roles[0].args["max_requests"].value == 1
+    assert patched.roles[0].args["max_requests"].value == 4
+    assert "trust" not in patched.roles[0].args
+    assert patched.roles[0].env == {}
+    roles = {role.name: role for role in split.roles}
+    assert roles["prefill"].tp == 1
+    assert (roles["decode"].tp, roles["decode"].nodes) == (8, 2)
+    assert roles["decode"].env == {"SGLANG_SHARED": "1"}
+    assert roles["router"].workers == 2
+    assert split.nodes == 3
+
+
+def test_agentx_arms_say_where_they_came_from() -> None:
+    first, _, split = arms_of("agentx")
+    assert first.provenance is not None
+    assert split.provenance is not None
+    assert (first.provenance.pull_request, first.provenance.status, first.verified) == (3840, "in-progress", False)
+    assert (split.provenance.commit, split.provenance.run, split.verified) == ("cccc", "1/attempts/2", True)
+    assert first.provenance.config_key == "big-fp8-gb300-sglang-agentic"
+    assert first.provenance.repository == "SemiAnalysisAI/InferenceX"
+
+
+def test_references_in_a_circle_are_problems() -> None:
+    reading = agentx.read(upstream("cells").read(BIG_AGENTX) or b"", ORIGIN)
+    assert [problem.message for problem in reading.problems] == [
+        "Cell big#2: its references lead back to itself.",
+        "Cell big#3: its references lead back to itself.",
+    ]
+
+
+fragments = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 9) | st.sampled_from(["sglang", "--tp", "agg", "worker", ""]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["ref", "from", "diff", "args", "env", "blocks", "kind", "role", "routers", "points", "patch", "sglang"]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(fragments, max_size=3), fragments)
+def test_hostile_agentx_data_never_crashes(found: list[object], cell: object) -> None:
+    submitted = {"submitted": "sglang", **cell} if isinstance(cell, dict) else cell
+    source = f"export const agentx = {json.dumps({'cells': [*found, submitted], 'envs': found})};"
+    with contextlib.suppress(UnreadableError):
+        agentx.read(source.encode(), ORIGIN)
+
+
+# -- pages ------------------------------------------------------------------------------------------------------------
+
+
+def test_fenced_commands_have_the_hardware_that_stands_over_them() -> None:
+    arms = arms_of("command")
+    assert [(a.hardware, a.checkpoint, a.roles[0].shape) for a in arms] == [
+        ("mi355x", "amd/Big-MXFP4", "tp4"),
+        ("h100", "acme/Big", "tp8"),
+        ("h200", "acme/Big", "tp8"),
+        ("b200", "acme/Big", "tp2"),
+    ]
+    assert arms[0].roles[0].env == {"SGLANG_USE_AITER": "1"}
+    assert arms[0].roles[0].args["attention"].value == "aiter", "a remark does not end a continued command"
+    assert arms[3].roles[0].env == {"SGLANG_X": "1"}, "what docker hands to the container counts"
+    assert arms[0].label == "Advanced / MI355X"
+
+
+def test_a_command_without_hardware_says_so() -> None:
+    page = "# Big\n\n```bash\nsglang serve --model-path acme/Big\n```\n"
+    arm = sglang.read_fenced(page, ORIGIN).arms[0]
+    assert arm.hardware == ""
+    assert arm.line == 4
+    assert "does not say" in arm.notes[0]
+
+
+def test_imports_stay_below_the_documentation() -> None:
+    page = (
+        'import { a as b, c } from "/src/snippets/x.jsx"\n'
+        "import { d } from '../../../../../etc/passwd'\n"
+        "import Everything from 'react'\n"
+        "import { e } from '../snippet.jsx'\n"
+    )
+    found = imports(page, "docs/cookbook/autoregressive/Acme/Big.mdx")
+    assert [(i.exported, i.local, i.path, i.line) for i in found] == [
+        ("a", "b", "docs/src/snippets/x.jsx", 1),
+        ("c", "c", "docs/src/snippets/x.jsx", 1),
+        ("e", "e", "docs/cookbook/autoregressive/snippet.jsx", 4),
+    ]
+
+
+def test_a_missing_page_and_a_missing_snippet_are_problems() -> None:
+    assert sglang.read_page(DictTree({}), QWEN_PAGE).problems[0].rule == "no-page"
+    only_page = DictTree({QWEN_PAGE: upstream("after").read(QWEN_PAGE) or b""})
+    problem = sglang.read_page(only_page, QWEN_PAGE).problems[0]
+    assert (problem.rule, problem.line) == ("no-file", 5)
+
+
+def test_the_pages_and_files_of_a_cookbook_are_listed() -> None:
+    assert list(sglang.pages(upstream("cells"))) == [BIG_PAGE]
+    assert sglang.page_files(upstream("cells"), BIG_PAGE) == (BIG_PAGE, BIG_CONFIG, BIG_AGENTX)
+    assert list(sglang.pages(DictTree({"docs_new/cookbook/a/B/C.mdx": ""}))) == ["docs_new/cookbook/a/B/C.mdx"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text("`~#<>/TabCodeitl=\"' \n\\$sglangerv-", max_size=300))
+def test_hostile_pages_never_crash(page: str) -> None:
+    lines = page.count("\n") + 1
+    assert all(1 <= block.line <= lines + 1 for block in fenced_blocks(page))
+    assert isinstance(sglang.read_fenced(page, ORIGIN).arms, tuple)
