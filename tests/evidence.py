@@ -128,9 +128,9 @@ MODELS = """\
 
 | Model class | Prefix | Date added | Active scenarios | Deprecated scenarios |
 |---|---|---|---|---|
-| Qwen3.5 | `qwen3.5` | 2026-02-01 | Single-turn 8k1k, Agentic coding | Single-turn 1k1k |
-| DeepSeek-R1 | `dsr1` | 2025-10-01 | Single-turn 8k1k | Single-turn 1k1k |
-| Old Model | `oldmodel` | 2025-10-01 | None | Single-turn 8k1k |
+| Qwen3.5 | `qwen3.5` | 2026-02-01 | Single-turn 8k1k, Agentic coding | Single-turn 1k1k (removed 2026-07-17, #1) |
+| DeepSeek-R1 | `dsr1` | 2025-10-01 | Single-turn 8k1k | Single-turn 1k1k (removed 2026-07-17, #1) |
+| Old Model | `oldmodel` | 2025-10-01 | Single-turn 8k1k | None |
 """
 THRESHOLDS = """\
 default:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from reviewer_tui.checks.check import Check, Evidence, Outcome, outcome
-from reviewer_tui.checks.scope import Arm, arms, submitted
+from reviewer_tui.checks.scope import Arm, arms, entry_changed, submitted
 from reviewer_tui.model.config import Entry
 from reviewer_tui.model.finding import Finding, Status
 from reviewer_tui.policy.deprecations import Deprecations, Ruling, RulingStatus
@@ -51,8 +51,17 @@ def decide(evidence: Evidence) -> Outcome:
     findings: list[Finding] = []
     for change in changes:
         if change.new is not None:
-            findings += _judge_entry(evidence, models, change.new)
+            judged = _judge_entry(evidence, models, change.new)
+            findings += judged if entry_changed(change) else map(_only_served, judged)
     return outcome(tuple(findings), _summary(findings))
+
+
+def _only_served(finding: Finding) -> Finding:
+    """What holds for an entry that itself stays as it is: whether a change of its files submits it is human."""
+    if finding.status is not Status.FAIL:
+        return finding
+    message = f"{finding.message} The entry is unchanged, only files that serve it are: is it submitted?"
+    return msgspec.structs.replace(finding, status=Status.JUDGEMENT, message=message)
 
 
 def _judge_entry(evidence: Evidence, models: Deprecations, entry: Entry) -> Iterator[Finding]:

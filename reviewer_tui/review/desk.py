@@ -64,6 +64,11 @@ class Desk(Protocol):
         """Keep `review.notes` so that the next `load` of the same head has them. Called after every change."""
         ...
 
+    def notices(self) -> tuple[str, ...]:
+        """What the reviewer should know about the kept notes (damage, conflicts, what was carried over); each sentence
+        is told once. Asked after every `load` and `save_notes`."""
+        ...
+
     def compose(self, review: Review) -> ComposedSignOff:
         """The sign-off of the review as it stands, judged. Touches nothing."""
         ...

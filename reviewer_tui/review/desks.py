@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from reviewer_tui.model.checklist import ReviewNotes
@@ -29,14 +29,28 @@ class _Paperwork:
         self._viewed = ViewedStore(directory / "viewed")
         self._sign_offs = directory / "sign-offs"
         self._kept: dict[str, ReviewNotes] = {}
+        self._notices: list[str] = []
 
     def save_notes(self, review: Review) -> None:
-        """Keep the notes of a review, merged with what another process may have kept meanwhile."""
+        """Keep the notes of a review. Only what changed here since they were loaded or last saved counts, so that what
+        another process kept meanwhile stays."""
         head = review.snapshot.head
         template = review.policy.template.value
         base = self._kept.get(head)
         saved = self._drafts.save(review.snapshot.ref, head, review.notes, template=template, base=base)
-        self._kept[head] = saved.notes
+        self._kept[head] = review.notes
+        self._tell(saved.warnings)
+        self._tell(
+            f"Another process changed {conflict.label} as well; both texts are kept." for conflict in saved.conflicts
+        )
+
+    def notices(self) -> tuple[str, ...]:
+        """What the reviewer should know about the kept notes; each sentence is told once."""
+        told, self._notices = tuple(self._notices), []
+        return told
+
+    def _tell(self, sentences: Iterable[str]) -> None:
+        self._notices += sentences
 
     def compose(self, review: Review) -> ComposedSignOff:
         """The sign-off as it stands, with every fault and remark."""
@@ -81,13 +95,24 @@ class _Paperwork:
         ref, head = review.snapshot.ref, review.snapshot.head
         template = review.policy.template.value
         draft = self._drafts.load(ref, head)
-        if draft is not None:
-            self._kept[head] = draft.notes
-            return review.with_notes(for_template(draft, template).notes if template else draft.notes)
-        earlier = self._drafts.latest_for(ref, other_than=head)
-        if earlier is None or template is None:
-            return review
-        return review.with_notes(carry_over(earlier, template).notes)
+        earlier = None if draft else self._drafts.latest_for(ref, other_than=head)
+        found = draft or earlier
+        if found is None or template is None:
+            return review if found is None else self._noted(review, found.notes)
+        self._tell(found.warnings)
+        carried = for_template(found, template) if draft else carry_over(found, template)
+        if earlier:
+            self._tell([f"Your notes of {earlier.head[:9]} were brought along; every decision is open again."])
+        elif carried.reopened:
+            self._tell([f"The checklist changed: {', '.join(carried.reopened)} are open again."])
+        self._tell(
+            f"The checklist lost the item “{name}”; its note was: {note}" for name, note in carried.left_behind.items()
+        )
+        return self._noted(review, carried.notes)
+
+    def _noted(self, review: Review, notes: ReviewNotes) -> Review:
+        self._kept[review.snapshot.head] = notes
+        return review.with_notes(notes)
 
 
 class ReviewDesk(_Paperwork):
