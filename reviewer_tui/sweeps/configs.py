@@ -25,17 +25,34 @@ class Configs:
         self.layout = layout or discover_layout(tree)
         # The repository's documentation gives the generator the NVIDIA file first; rows come in that order.
         paths = sorted(self.layout.master_configs, reverse=True)
-        known = {(master.path, like.tree.blob(master.path)): master for master in like.masters} if like else {}
-        self.masters: tuple[MasterConfig, ...] = tuple(
-            known.get((path, tree.blob(path))) or parse_master(tree.read(path) or b"", path) for path in paths
-        )
-        runners = self.layout.runners
-        self.runners: Runners = parse_runners(tree.read(runners) or b"", runners) if runners else NO_RUNNERS
-        self.rules: GeneratorRules = read_rules(tree, self.layout.generator)
+        self.masters: tuple[MasterConfig, ...] = tuple(self._master(path, like) for path in paths)
+        self.runners: Runners = self._runners(like)
+        self.rules: GeneratorRules = self._rules(like)
         self._home: dict[str, MasterConfig] = {}
         for master in self.masters:
             for key in master.keys:
                 self._home.setdefault(key, master)
+
+    def _master(self, path: str, like: Configs | None) -> MasterConfig:
+        name = path.rpartition("/")[2]
+        known = next((master for master in like.masters if master.path.endswith(f"/{name}")), None) if like else None
+        if like and known and known.path == path and like.tree.blob(path) == self.tree.blob(path):
+            return known
+        return parse_master(self.tree.read(path) or b"", path, known)
+
+    def _runners(self, like: Configs | None) -> Runners:
+        path = self.layout.runners
+        if path is None:
+            return NO_RUNNERS
+        if like and like.runners.path == path and like.tree.blob(path) == self.tree.blob(path):
+            return like.runners
+        return parse_runners(self.tree.read(path) or b"", path)
+
+    def _rules(self, like: Configs | None) -> GeneratorRules:
+        path = self.layout.generator
+        if like and path and like.layout.generator == path and like.tree.blob(path) == self.tree.blob(path):
+            return like.rules
+        return read_rules(self.tree, path)
 
     @property
     def keys(self) -> tuple[str, ...]:

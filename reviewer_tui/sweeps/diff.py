@@ -133,7 +133,7 @@ class _Comparison:
         old, new = self._old.configs.master(key), self._new.configs.master(key)
         if old is None or new is None:
             return True
-        return not old.same_block(new, key) and old.entry(key) != new.entry(key)
+        return not old.same_block(new, key)
 
     def _renames(self, removed: Iterable[Entry], added: Iterable[Entry]) -> dict[str, str]:
         """New key to old key, the likest pairs first."""

@@ -8,8 +8,8 @@ ways give the same entries.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Container, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from reviewer_tui.model.config import Entry
 from reviewer_tui.model.finding import Problem
@@ -26,6 +26,7 @@ _DOCUMENT_MARK = re.compile(r"^(?:---|\.\.\.|%)", re.MULTILINE)
 _ANCHOR_OR_TAG = re.compile(r"[&*!](?<![^\s\[{,:-].)(?=[^\s=&])")
 _QUOTED = re.compile(r"""([\[{,:-]\s*)(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')""")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
+_CONTENT = re.compile(r"^ *[^ #\n]", re.MULTILINE)
 _TOP_LINE = re.compile(r"^[^ #\n].*", re.MULTILINE)
 # Indented lines with a quote or bracket, but for those with one plain quotation or one flat flow value at the end.
 _NOT_SIMPLE = re.compile(
@@ -35,31 +36,41 @@ _NOT_SIMPLE = re.compile(
 )
 
 
-class Block:
-    """The lines of one top-level key, from its line to its last line that is no comment (both from 1)."""
+class Block(NamedTuple):
+    """The lines of one top-level key, from its line (from 1) to its last line that is no comment; `start` counts the
+    characters of the file before it."""
 
-    __slots__ = ("end_line", "key", "line", "text")
+    key: str
+    line: int
+    start: int
+    text: str
 
-    def __init__(self, key: str, line: int, end_line: int, text: str) -> None:
-        self.key = key
-        self.line = line
-        self.end_line = end_line
-        self.text = text
+    @property
+    def end_line(self) -> int:
+        return self.line + self.text.count("\n")
 
 
 class MasterConfig:
     """One master config: its keys in the file's order, and each key's block, entry and faults on demand."""
 
-    def __init__(self, text: str, path: str) -> None:
+    def __init__(self, text: str, path: str, like: MasterConfig | None = None) -> None:
         self.path = path
         self.text = text
         self._entries: dict[str, Entry] = {}
         self._problems: dict[str, tuple[Problem, ...]] = {}
         self._whole: Document | None = None
-        blocks, self._faults = _split(text, path)
+        self._faults: list[Problem] = []
+        blocks = _split_like(text, like) if like is not None and like._plain else None
+        if blocks is None:
+            blocks, self._faults = _split(text, path)
         self._blocks = {} if blocks is None else {block.key: block for block in blocks}
         if blocks is None:
             self._parse_whole()
+
+    @property
+    def _plain(self) -> bool:
+        """Whether the file is written block by block, each key once."""
+        return self._whole is None and not self._faults
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -76,13 +87,17 @@ class MasterConfig:
         return self._blocks.get(key)
 
     def same_block(self, other: MasterConfig, key: str) -> bool:
-        """Whether a key is written alike in both files. False says nothing: the values may still be equal."""
+        """Whether a key is written alike and means the same in both files. It may do so in other words, too."""
         if self is other:
             return True
-        if self._whole is not None or other._whole is not None:
-            return False
         mine, theirs = self._blocks.get(key), other._blocks.get(key)
-        return mine is not None and theirs is not None and mine.text == theirs.text
+        if mine is None or theirs is None or mine.text != theirs.text:
+            return False
+        if self._whole is None and other._whole is None:
+            return True
+        # What a block means may be said elsewhere in the file, by an anchor.
+        one, two = self.entry(key), other.entry(key)
+        return one is not None and two is not None and one.fields == two.fields
 
     def entry(self, key: str) -> Entry | None:
         """One entry; None where the key is absent or its block cannot be read (then `problems` says why)."""
@@ -111,8 +126,11 @@ class MasterConfig:
             # The block is no mapping of its key by itself, so its borders may be wrong: only the whole file can tell.
             self._parse_whole()
             return
-        problems = tuple(_moved(problem, block.line - 1) for problem in document.problems)
-        self._add(block, document.value[block.key], _below(document.lines, block.key, block.line - 1), problems)
+        shift = block.line - 1
+        problems = tuple(_moved(problem, shift) for problem in document.problems)
+        lines = _below(document.lines, document.value).get(block.key, {})
+        moved = {path: line + shift for path, line in lines.items()}
+        self._add(block, document.value[block.key], moved, problems)
 
     def _parse_whole(self) -> None:
         """The tested fall-back: read the file as one document."""
@@ -127,9 +145,10 @@ class MasterConfig:
                 self._faults.append(Problem(path=self.path, message=message, rule="no-mapping", line=1, column=1))
             return
         keys = {str(key): value for key, value in document.value.items()}
+        below = _below(document.lines, keys)
         for block in _blocks_of(self.text, document, keys):
             self._blocks[block.key] = block
-            self._add(block, keys[block.key], _below(document.lines, block.key, 0), ())
+            self._add(block, keys[block.key], below.get(block.key, {}), ())
 
     def _add(self, block: Block, fields: Any, lines: dict[str, int], problems: tuple[Problem, ...]) -> None:
         found = list(problems)
@@ -151,10 +170,13 @@ class MasterConfig:
         self._problems[block.key] = tuple(found)
 
 
-def parse_master(text: bytes | str, path: str) -> MasterConfig:
-    """A master config, split into blocks; entries are parsed when asked for. Never fails: faults are problems."""
+def parse_master(text: bytes | str, path: str, like: MasterConfig | None = None) -> MasterConfig:
+    """A master config, split into blocks; entries are parsed when asked for. Never fails: faults are problems.
+
+    `like` is another version of the file: what it begins and ends with alike is not looked through again.
+    """
     decoded = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-    return MasterConfig(decoded.removeprefix("\ufeff"), path)
+    return MasterConfig(decoded.removeprefix("\ufeff"), path, like)
 
 
 def duplicates(masters: Iterable[MasterConfig]) -> tuple[Problem, ...]:
@@ -175,10 +197,17 @@ def duplicates(masters: Iterable[MasterConfig]) -> tuple[Problem, ...]:
     return tuple(found)
 
 
-def _below(lines: Mapping[str, int], key: str, shift: int) -> dict[str, int]:
-    """The lines of what is below a top-level key, under their paths inside of it."""
-    start = f"{key}."
-    return {path[len(start) :]: line + shift for path, line in lines.items() if path.startswith(start)}
+def _below(lines: Mapping[str, int], keys: Container[Any]) -> dict[str, dict[str, int]]:
+    """For each top-level key the lines of what is below it, under their paths inside of it. `lines` are in order."""
+    found: dict[str, dict[str, int]] = {}
+    key = ""
+    for path, line in lines.items():
+        if path in keys:
+            key = path
+            found[key] = {}
+        elif key:
+            found[key][path[len(key) + 1 :]] = line
+    return found
 
 
 def _moved(problem: Problem, lines: int) -> Problem:
@@ -186,14 +215,17 @@ def _moved(problem: Problem, lines: int) -> Problem:
     return Problem(path=problem.path, message=problem.message, rule=problem.rule, line=line, column=problem.column)
 
 
-def _split(text: str, path: str) -> tuple[list[Block] | None, list[Problem]]:
-    """The blocks of a file that is written as one; None where only the whole file can be read."""
+def _split(text: str, path: str, line: int = 1, start: int = 0) -> tuple[list[Block] | None, list[Problem]]:
+    """The blocks of a text that is written as such; None where only the whole file can be read.
+
+    `line` and `start` are the place of the text in its file.
+    """
     if _reaches_beyond_blocks(text) or any(_stays_open(line) for line in _NOT_SIMPLE.findall(text)):
         return None, []
-    starts: list[tuple[str, int]] = []
+    starts: list[tuple[str, int, int]] = []
     problems: list[Problem] = []
     seen: set[str] = set()
-    line, counted = 1, 0
+    counted = 0
     for match in _TOP_LINE.finditer(text):
         line, counted = line + text.count("\n", counted, match.start()), match.start()
         key = _KEY_LINE.match(match[0])
@@ -203,11 +235,56 @@ def _split(text: str, path: str) -> tuple[list[Block] | None, list[Problem]]:
             message = f"The key {key[1]!r} is given twice; the last one counts."
             problems.append(Problem(path=path, message=message, rule="duplicate-key", line=line, column=1))
         seen.add(key[1])
-        starts.append((key[1], line - 1))
-    lines = text.split("\n")
-    if any(line.strip(" ") and line.lstrip(" ")[0] != "#" for line in lines[: starts[0][1] if starts else None]):
+        starts.append((key[1], line, match.start()))
+    if _CONTENT.search(text, 0, starts[0][2] if starts else len(text)):
         return None, []
-    return _cut(lines, starts), problems
+    return _cut(text, starts, start), problems
+
+
+def _split_like(text: str, other: MasterConfig) -> list[Block] | None:
+    """The blocks of a text by those of another version: only what lies between their common start and common end is
+    looked through. None where that is not written as blocks, or gives a key twice."""
+    known = list(other._blocks.values())
+    alike, alike_behind = _common_ends(other.text, text)
+    first = next((index - 1 for index, block in enumerate(known) if block.start > alike), len(known) - 1)
+    if first <= 0:
+        return None
+    last = next(
+        (
+            index
+            for index, block in enumerate(known)
+            if index >= first and len(other.text) - block.start <= alike_behind
+        ),
+        len(known),
+    )
+    grown = len(text) - len(other.text)
+    end = known[last].start + grown if last < len(known) else len(text)
+    start, line = known[first].start, known[first].line
+    if end < start or (end > start and text[end - 1] != "\n"):
+        return None
+    between, faults = _split(text[start:end], other.path, line, start)
+    if between is None or faults:
+        return None
+    moved = text.count("\n", start, end) - other.text.count("\n", start, end - grown)
+    behind = [block._replace(line=block.line + moved, start=block.start + grown) for block in known[last:]]
+    blocks = [*known[:first], *between, *behind]
+    return blocks if len({block.key for block in blocks}) == len(blocks) else None
+
+
+def _common_ends(one: str, other: str) -> tuple[int, int]:
+    """How many characters two texts have in common at their start, and at their end behind that."""
+    longest = min(len(one), len(other))
+    low, high = 0, longest
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if one[low:middle] == other[low:middle] else (low, middle - 1)
+    start, rest = low, longest - low
+    low, high = 0, rest
+    while low < high:
+        middle = (low + high + 1) // 2
+        same = one[len(one) - middle : len(one) - low] == other[len(other) - middle : len(other) - low]
+        low, high = (middle, high) if same else (low, middle - 1)
+    return start, low
 
 
 def _reaches_beyond_blocks(text: str) -> bool:
@@ -220,14 +297,15 @@ def _reaches_beyond_blocks(text: str) -> bool:
     return False
 
 
-def _cut(lines: list[str], starts: list[tuple[str, int]]) -> list[Block]:
+def _cut(text: str, starts: list[tuple[str, int, int]], offset: int = 0) -> list[Block]:
+    """The blocks that begin at these places (key, line, characters before), without blank lines and comments behind."""
     blocks: list[Block] = []
-    ends = [*(start for _, start in starts[1:]), len(lines)][: len(starts)]
-    for (key, start), end in zip(starts, ends, strict=True):
-        last = end - 1
-        while last > start and (not lines[last].strip(" ") or lines[last].lstrip(" ")[0] == "#"):
-            last -= 1
-        blocks.append(Block(key, start + 1, last + 1, "\n".join(lines[start : last + 1])))
+    ends = [*(start for _, _, start in starts[1:]), len(text)]
+    for (key, line, start), end in zip(starts, ends, strict=False):
+        lines = text[start:end].split("\n")
+        while len(lines) > 1 and (not lines[-1].strip(" ") or lines[-1].lstrip(" ")[0] == "#"):
+            lines.pop()
+        blocks.append(Block(key, line, start + offset, "\n".join(lines)))
     return blocks
 
 
@@ -253,8 +331,11 @@ def _stays_open(line: str) -> bool:
 
 
 def _blocks_of(text: str, document: Document, keys: Mapping[str, Any]) -> Iterable[Block]:
-    lines = text.split("\n")
-    starts = sorted((document.lines.get(key, 1) - 1, key) for key in keys)
+    """The blocks of a file that was read whole, in the order of its keys."""
+    offsets = [0]
+    for line in text.split("\n"):
+        offsets.append(offsets[-1] + len(line) + 1)
+    places = sorted((document.lines.get(key, 1), key) for key in keys)
+    blocks = _cut(text, [(key, line, offsets[min(line, len(offsets)) - 1]) for line, key in places])
     order = {key: index for index, key in enumerate(keys)}
-    blocks = _cut(lines, [(key, start) for start, key in starts])
     return sorted(blocks, key=lambda block: order[block.key])

@@ -100,7 +100,7 @@ def read_rules(tree: Tree, generator: str | None) -> GeneratorRules:
         return GeneratorRules()
     schema = (read_text(tree, f"{generator.rpartition('/')[0]}/validation.py") or "")[:MAX_SOURCE]
     newest = GeneratorRules()
-    feature = max((feature for feature, trace in _TRACES.items() if trace in source), default=Feature.BASE)
+    feature = next((feature for feature in sorted(_TRACES, reverse=True) if _TRACES[feature] in source), Feature.BASE)
     return GeneratorRules(
         feature=feature,
         recognised=True,
