@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 # Typed text is kept this many seconds after the last key; a decision at once.
 TYPING_PAUSE = 0.4
 
+# A load that takes longer than this many seconds is announced while something older is shown.
+LOADING_PATIENCE = 0.4
+
 # How often the age of the facts in the header is brought up to date, in seconds.
 AGE_INTERVAL = 10.0
 
@@ -65,7 +68,7 @@ class ReviewerApp(App[None]):
     #start { padding: 1 2; }
     Toast { max-width: 100%; }
     .-ascii {
-        Pane, #text, #edit { border: ascii $panel-lighten-2; }
+        Pane, #text, #edit { border: ascii $foreground 35%; }
         Pane:focus, #text:focus, #edit:focus-within, #box { border: ascii $primary; }
         Pane.-related { border: ascii $accent; }
         Pane.-folded, .-narrow #checklist, .-narrow #panes Pane, .-zoom Pane, .-narrow #text { border: none; }
@@ -90,6 +93,7 @@ class ReviewerApp(App[None]):
         self.unsaved: Review | None = None
         """The review whose notes are not yet kept; None when all is."""
         self._generation = 0
+        self.loading_review = False
         self._desk_lock = threading.Lock()
         self._unsaved_lock = threading.Lock()
         self.saving = False
@@ -133,12 +137,19 @@ class ReviewerApp(App[None]):
         # A daemon, so that leaving does not wait for a network.
         arguments = (self._generation, self.moment.name if self.moment else None)
         threading.Thread(target=self._load, args=arguments, daemon=True, name="load").start()
+        self.loading_review = True
+        self.set_timer(LOADING_PATIENCE, partial(self._tell_loading, self._generation))
+
+    def _tell_loading(self, generation: int) -> None:
+        if self.loading_review and generation == self._generation and self.review is not None:
+            self.say(f"Loading {self.desk.title}; what you see is the state before.")
 
     def _load(self, generation: int, moment: str | None) -> None:
         self.keep_notes()
         try:
             review = self.desk.load(moment, partial(self._tell_from_thread, generation))
             viewed = self.desk.viewed(review)
+            self._tell_notices()
         except ReviewerError as error:
             self._from_thread(self._load_failed, generation, error.message, error.remedy)
         except Exception as fault:
@@ -168,6 +179,7 @@ class ReviewerApp(App[None]):
     def _loaded(self, generation: int, review: Review, viewed: frozenset[str]) -> None:
         if generation != self._generation:
             return
+        self.loading_review = False
         if self.unsaved is not None and self.unsaved.snapshot.head == review.snapshot.head:
             review = review.with_notes(self.unsaved.notes)  # decided while it was loading
         self.review, self.viewed, self.composed = review, viewed, None
@@ -186,6 +198,7 @@ class ReviewerApp(App[None]):
     def _load_failed(self, generation: int, message: str, remedy: str) -> None:
         if generation != self._generation:
             return
+        self.loading_review = False
         if self.review is not None:
             self.say(f"{message} {remedy} What you see is the state before.", "error")
             return
@@ -240,6 +253,7 @@ class ReviewerApp(App[None]):
                 return True
             try:
                 self.desk.save_notes(review)
+                self._tell_notices()
             except Exception as error:
                 reason = str(error) if isinstance(error, ReviewerError) else f"{type(error).__name__}: {error}"
                 self._from_thread(self.say, f"Your notes are NOT saved: {reason}", "error")
@@ -248,6 +262,11 @@ class ReviewerApp(App[None]):
                 if self.unsaved is review:
                     self.unsaved = None
             return True
+
+    def _tell_notices(self) -> None:
+        """Pass on what the desk has to say about the notes it keeps."""
+        for notice in self.desk.notices():
+            self._from_thread(self.say, notice, "warning")
 
     def _on_desk(self, function: Callable[..., None], *arguments: object) -> None:
         """Call a method of the desk in a thread, and say its failure."""
@@ -308,11 +327,9 @@ class ReviewerApp(App[None]):
             self.say("There is only this one moment of the pull request.")
             return
         self.moment = moments[(moments.index(self.moment) + 1) % len(moments)]
-        self.say(f"Loading: {self.moment.title}")
         self.load_review()
 
     def action_reload(self) -> None:
-        self.say("Loading the pull request again.")
         self.load_review()
 
     def action_light_dark(self) -> None:

@@ -83,7 +83,8 @@ def counts(review: Review) -> list[tuple[Status, int]]:
 
 
 def age(taken_at: str, now: datetime) -> str:
-    """How long ago facts were taken: `12 s ago`, `5 min ago`, `3 h ago`, `2 d ago`; the raw time if it is none."""
+    """How long ago facts were taken: `12 s ago`, `5 min ago`, `3 h ago`, `2 d ago`, beyond a month the day; the raw
+    text if it is no time."""
     try:
         taken = datetime.fromisoformat(taken_at)
     except ValueError:
@@ -94,7 +95,8 @@ def age(taken_at: str, now: datetime) -> str:
     for unit, length, limit in (("s", 1, 90), ("min", 60, 90), ("h", 3_600, 36)):
         if seconds < limit * length:
             return f"{int(seconds // length)} {unit} ago"
-    return f"{int(seconds // 86_400)} d ago"
+    days = int(seconds // 86_400)
+    return f"{days} d ago" if days <= 30 else taken_at[:10]
 
 
 def pane_facts(review: Review, pane: Pane) -> PaneFacts:
@@ -240,9 +242,21 @@ def run_lines(run: Run, head: str) -> Iterator[Line]:
     )
     families: dict[str, list[CheckRun]] = {}
     for job in run.jobs:
-        families.setdefault(job.name.partition(" / ")[0], []).append(job)
-    rows = [[f"  {name}", *_tally(jobs)] for name, jobs in families.items()]
+        families.setdefault(job.name.partition(" / ")[0].removesuffix(" /"), []).append(job)
+    lanes = {name: jobs for name, jobs in families.items() if any(" / " in job.name for job in jobs)}
+    skipped = [name for name, jobs in families.items() if {job.conclusion for job in jobs} == {"skipped"}]
+    plain = {name: jobs for name, jobs in families.items() if name not in lanes and name not in skipped}
+    rest = [job for jobs in plain.values() for job in jobs]
+    worst_first = sorted(lanes.items(), key=lambda family: all(job.conclusion == "success" for job in family[1]))
+    rows = [[f"  {name}", *_tally(jobs)] for name, jobs in worst_first if name not in skipped]
+    bad = [f"{job.name} {job.conclusion or job.status}" for job in rest if job.conclusion != "success"]
+    if rest:
+        rows.append(["  other jobs", *_tally(rest)])
     yield from table(rows)
+    if bad:
+        yield line(Piece("    ", "dim"), Piece(", ".join(bad), "warn"), indent=4)
+    if skipped:
+        yield line(Piece(f"  skipped     {', '.join(skipped)}", "dim"), indent=14)
 
 
 def _tally(jobs: list[CheckRun]) -> list[Piece | str]:
@@ -288,7 +302,7 @@ def _score_row(review: Review, score: EvalScore) -> list[Piece | str]:
     return [
         f"{score.parallelism} c{score.conc}",
         f"strict {_share(score.strict)}",
-        f"flexible {_share(score.flexible)}",
+        f"flex {_share(score.flexible)}",
         verdict,
         Piece(f"{_known(score.samples)} samples", "dim"),
         Piece(score.task, "dim"),
@@ -417,12 +431,16 @@ def check_lines(results: Iterable[CheckResult], *, findings: bool = True) -> lis
     lines: list[Line] = []
     for result in results:
         number = "" if result.number is None else f"check {result.number}, "
+        lone = _lone_finding(result)
+        place = place_of(lone) if lone else ""
         lines.append(
             line(
                 letter(result.status),
                 f"  {result.summary or result.title}",
+                Piece(f"  {place}" if findings and place else "", "dim"),
                 Piece(f"  {number}{result.name}", "dim"),
                 indent=3,
+                target=_target_of(lone) if findings and place and lone else None,
             )
         )
         if findings:
@@ -430,9 +448,15 @@ def check_lines(results: Iterable[CheckResult], *, findings: bool = True) -> lis
     return lines
 
 
+def _lone_finding(result: CheckResult) -> Finding | None:
+    """The one finding that says no more than the summary, but for its place."""
+    said = [finding for finding in result.findings if finding.message.rstrip(".") == result.summary.rstrip(".")]
+    return said[0] if len(said) == len(result.findings) == 1 and said[0].expected is said[0].actual is None else None
+
+
 def _findings_of(result: CheckResult) -> Iterator[Line]:
     for finding in result.findings:
-        if finding.message != result.summary or finding.path or finding.url:
+        if finding is not _lone_finding(result):
             yield from finding_lines(finding)
     for finding in result.pre_existing:
         yield from finding_lines(finding, before="already so on the base: ")
@@ -449,14 +473,13 @@ def finding_section(results: Iterable[CheckResult]) -> list[Line]:
 def finding_lines(finding: Finding, before: str = "") -> Iterator[Line]:
     """A finding as a sentence with its place, and what was compared."""
     place = place_of(finding)
-    target = Target(path=finding.path or "", line=finding.line, url=finding.url or "")
     yield line(
         "   ",
         letter(finding.status),
         f" {before}{finding.message}",
         Piece(f"  {place}" if place else "", "link" if finding.url else "dim"),
         indent=5,
-        target=target if place else None,
+        target=_target_of(finding) if place else None,
     )
     if finding.expected is not None or finding.actual is not None:
         yield line(
@@ -466,6 +489,10 @@ def finding_lines(finding: Finding, before: str = "") -> Iterator[Line]:
             _value(finding.actual),
             indent=7,
         )
+
+
+def _target_of(finding: Finding) -> Target:
+    return Target(path=finding.path or "", line=finding.line, url=finding.url or "")
 
 
 def place_of(finding: Finding) -> str:

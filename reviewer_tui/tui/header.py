@@ -29,12 +29,12 @@ def header_lines(review: Review, now: datetime, width: int, *, moment: str = "",
     if short:
         return [_single(review, width)]
     lines = [_facts(review, now, width), _verdict(review, width)]
-    return [*lines, line(Piece(moment, "key"))] if moment else lines
+    return [*lines, line(Piece(cut(clean(moment), width), "key"))] if moment else lines
 
 
 def _single(review: Review, width: int) -> Line:
     """Everything on one line: number, title as far as it fits, head, verdict, counts."""
-    number, head = f"#{review.snapshot.ref.number} ", f" {review.snapshot.head[:7]} "
+    number, head = f"#{review.snapshot.ref.number} ", f"{review.snapshot.head[:7]} "
     right = [Piece(f"{review.verdict}", VERDICT_STYLES[review.verdict]), Piece(f" {_packed(review)}")]
     left = width - sum(cell_len(piece.text) for piece in right) - len(number) - len(head)
     title = f"{_fitting_title(review, left - 1)} " if left > 12 else ""

@@ -332,6 +332,7 @@ class FakeDesk:
         self.fail_save = ""
         self.gates: dict[str | None, threading.Event] = {}
         self.marks: frozenset[str] = frozenset()
+        self.told: tuple[str, ...] = ()
 
     def load(self, moment: str | None, progress: Progress) -> Review:
         progress("reading the pull request")
@@ -355,6 +356,10 @@ class FakeDesk:
             raise DataError(self.fail_save, "Free some space.")
         self.saves += 1
         self.kept = review.notes
+
+    def notices(self) -> tuple[str, ...]:
+        told, self.told = self.told, ()
+        return told
 
     def compose(self, review: Review) -> ComposedSignOff:
         template = review.policy.template.value

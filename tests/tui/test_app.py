@@ -68,7 +68,7 @@ async def test_a_late_load_of_another_moment_is_dropped(open_app: Open) -> None:
         assert "at m1" in text(app)
         await pilot.press("t")
         await until(pilot, lambda: "at m2" in text(app))
-        assert "moment 2 of 2: the 2. moment" in text(app)
+        assert "t  moment 2 of 2: the 2. moment" in text(app)
 
 
 async def test_a_failed_reload_keeps_what_is_shown(desk: FakeDesk, open_app: Open) -> None:
@@ -144,6 +144,17 @@ async def test_the_offered_sentence_is_taken_by_key(desk: FakeDesk, open_app: Op
         assert app.review is not None
         assert app.review.notes.mark("4").note == "Evals: gsm8k strict 0.966-0.970 (run 31628689774)."
         assert app.review.notes.mark("4").decision is Decision.OPEN
+
+
+async def test_what_happened_to_the_notes_is_told(desk: FakeDesk, open_app: Open) -> None:
+    desk.told = ("Your notes of e364399 were brought along.",)
+    app = open_app(desk)
+    async with shown_app(app, SIZE) as pilot:
+        desk.told = ("Another process changed item 3 as well.",)
+        await pilot.press("space")
+        await settle(pilot)
+        said = [notification.message for notification in app._notifications]
+        assert said == ["Your notes of e364399 were brought along.", "Another process changed item 3 as well."]
 
 
 async def test_what_was_decided_while_loading_again_stays(desk: FakeDesk, open_app: Open) -> None:

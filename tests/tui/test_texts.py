@@ -100,7 +100,7 @@ def test_the_diff_pane_tells_what_the_change_means() -> None:
 def test_lanes_are_counted_by_family_without_the_skipped_ones() -> None:
     text = pane("runs")
     assert "single-node 8k1k  9/9 success" in text
-    assert "1 skipped" in text
+    assert "  skipped     multi-node" in text
     bad = CheckRun(id=1, name="eval / x", status="completed", conclusion="failure", head_sha="h")
     running = msgspec.structs.replace(bad, id=2, status="in_progress", conclusion=None)
     good, rest = facts._tally([bad, running])

@@ -74,8 +74,14 @@ def show_line(line: str, words: Iterable[tuple[int, int]] = (), *, blanks: bool 
 def widest(lines: Sequence[str], *, plain: bool = False) -> int:
     """How many cells the widest of the lines takes when it is shown, or a little more; quick where all of them are
     known to be plain printable ASCII."""
+    if not lines:
+        return 0
     if plain:
-        return min(max(map(len, lines), default=0), LONGEST_SHOWN) + _ROOM
+        longest = max(map(len, lines))
+        if longest > LONGEST_SHOWN:
+            return LONGEST_SHOWN + _ROOM
+        # Only the last line can have something behind it.
+        return max(longest, len(show_line(lines[-1]).text))
     common = special = measured = 0
     for line in lines:
         if line.isascii() and line.isprintable():
@@ -85,7 +91,7 @@ def widest(lines: Sequence[str], *, plain: bool = False) -> int:
             special = max(special, cell_len(show_line(line).text))
         else:
             special = max(special, 2 * min(len(line), LONGEST_SHOWN))
-    return max(min(common, LONGEST_SHOWN) + _ROOM, special)
+    return max(min(common, LONGEST_SHOWN + _ROOM), special)
 
 
 def _at(places: list[int] | None, index: int) -> int:

@@ -77,7 +77,7 @@ class ReviewerScreen(Screen[None]):
         moment = ""
         if app.moment is not None and len(app.desk.moments) > 1:
             at = app.desk.moments.index(app.moment) + 1
-            moment = f"moment {at} of {len(app.desk.moments)}: {app.moment.title}   t: the other"
+            moment = f"t  moment {at} of {len(app.desk.moments)}: {app.moment.title}"
         review, now, short = self.review, app.now(), self.short
         for bar in self.query(HeaderBar):
             bar.show_header(lambda width: header_lines(review, now, width, moment=moment, short=short))

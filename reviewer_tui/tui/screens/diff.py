@@ -69,7 +69,7 @@ class DiffScreen(ReviewerScreen):
     DEFAULT_CSS = """
     DiffScreen {
         #body { height: 1fr; }
-        #text { width: 1fr; height: 1fr; border: solid $panel-lighten-2; }
+        #text { width: 1fr; height: 1fr; border: solid $foreground 35%; }
         #text:focus { border: solid $primary; }
         #meaning { width: 1fr; height: 1fr; display: none; }
         &.-semantic #meaning { display: block; }

@@ -84,7 +84,7 @@ class ReviewScreen(ReviewerScreen):
         }
         &.-narrow TabStrip, &.-zoom TabStrip { display: block; }
         &.-narrow.-at-checklist #panes, &.-zoom.-at-checklist #panes { display: none; }
-        &.-narrow.-at-checklist #evidence { display: block; height: 35%; border: solid $panel-lighten-2; }
+        &.-narrow.-at-checklist #evidence { display: block; height: 35%; border: solid $foreground 35%; }
         &.-narrow.-short #evidence { display: none; }
         &.-single-evidence {
             #body { display: none; }

@@ -42,7 +42,7 @@ class SignOffScreen(ReviewerScreen):
     DEFAULT_CSS = """
     SignOffScreen {
         #body { height: 1fr; }
-        #edit { width: 1fr; height: 1fr; border: solid $panel-lighten-2; border-title-style: bold; }
+        #edit { width: 1fr; height: 1fr; border: solid $foreground 35%; border-title-style: bold; }
         #edit TextArea, #edit TextArea:focus { height: 1fr; border: none; padding: 0; }
         #edit:focus-within { border: solid $primary; }
         #preview { width: 1fr; height: 1fr; }

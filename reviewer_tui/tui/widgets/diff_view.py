@@ -25,6 +25,7 @@ from reviewer_tui.tui.diff.shown import Shown, Span, show_line
 from reviewer_tui.tui.diff.syntax import syntax_spans
 from reviewer_tui.tui.diff.words import Marks, word_marks
 from reviewer_tui.tui.page import clean, cut
+from reviewer_tui.tui.widgets.looks import Looks
 from reviewer_tui.tui.widgets.scroll import fit_scroll_bars
 
 _SIGNS = {"same": " ", "removed": "-", "added": "+"}
@@ -52,6 +53,7 @@ class DiffView(ScrollView, can_focus=True):
         "diff--comment",
         "diff--found",
         "diff--cursor",
+        "diff--mark",
     }
     DEFAULT_CSS = """
     DiffView {
@@ -74,6 +76,7 @@ class DiffView(ScrollView, can_focus=True):
         .diff--comment { color: $foreground 70%; text-style: italic; }
         .diff--found { text-style: reverse; }
         .diff--cursor { background: $primary 30%; }
+        .diff--mark { color: $text-accent; text-style: bold; }
         &:nocolor .diff--cursor { text-style: reverse; }
     }
     """
@@ -91,6 +94,7 @@ class DiffView(ScrollView, can_focus=True):
         self.whole = False
         self._expanded: frozenset[int] = frozenset()
         self._found = ""
+        self._looks = Looks(self, "diff")
         self._strips: LRUCache[tuple[object, ...], Strip] = LRUCache(512)
         self._shown: LRUCache[tuple[object, ...], Shown] = LRUCache(1_024)
 
@@ -179,6 +183,7 @@ class DiffView(ScrollView, can_focus=True):
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
+        self._looks.forget()
         self._strips.clear()
 
     @property
@@ -198,7 +203,7 @@ class DiffView(ScrollView, can_focus=True):
             text = f" {clean(self.reason)}" if y == 1 else ""
             return Strip([Segment(cut(text, width), self.rich_style)]).crop_extend(0, width, self.rich_style)
         if row < len(self.notes):
-            style = self.rich_style + self._look("fold")
+            style = self.rich_style + self._looks["fold"]
             return Strip([Segment(cut(f" {clean(self.notes[row])}", width), style)]).crop_extend(0, width, style)
         row -= len(self.notes)
         if row >= len(self.rows):
@@ -215,31 +220,33 @@ class DiffView(ScrollView, can_focus=True):
             self._strips[key] = strip
         return strip
 
-    def _look(self, name: str) -> Style:
-        return self.get_component_rich_style(f"diff--{name}", partial=True)
-
     def _with_cursor(self, strip: Strip) -> Strip:
         """The row under the cursor: a mark in front, and a colour where nothing else has one."""
-        look = self._look("cursor")
+        look = self._looks["cursor"]
         plain = self.rich_style.bgcolor
-        segments = list(strip)
-        segments[0] = Segment(f">{segments[0].text[1:]}", segments[0].style)
+        first, *rest = strip
+        segments = [Segment(first.text[1:], first.style), *rest]
         return Strip(
             [
-                Segment(text, (style or Style.null()) + look if style is None or style.bgcolor == plain else style)
-                for text, style, _ in segments
+                Segment(">", (first.style or Style.null()) + self._looks["mark"]),
+                *(
+                    Segment(text, (style or Style.null()) + look if style is None or style.bgcolor == plain else style)
+                    for text, style, _ in segments
+                ),
             ]
         )
 
     def _fold_strip(self, row: Row, width: int) -> Strip:
-        style = self.rich_style + self._look("fold")
+        style = self.rich_style + self._looks["fold"]
         heading = self._heading(row)
-        text = f" ...  {row.lines:,} unchanged lines{f'  in {heading}' if heading else ''}   (Enter unfolds)"
+        text = f" ...  {row.lines:,} unchanged lines{f', then {heading}' if heading else ''}   (Enter unfolds)"
         return Strip([Segment(cut(text, width), style)]).crop_extend(0, width, style)
 
     def _heading(self, row: Row) -> str:
         """The line at the left margin that what follows the fold belongs to: a config key, a function."""
         assert self.diff is not None
+        if row.op == len(self.diff.ops) - 1:
+            return ""
         end = (row.new or 0) + row.lines
         for at in range(end - 1, max(end - _HEADING_REACH, -1), -1):
             text = self.diff.new[at]
@@ -253,7 +260,7 @@ class DiffView(ScrollView, can_focus=True):
         numbers = f" {_number(row.old, digits)} {_number(row.new, digits)} {_SIGNS[row.kind]} "
         side: Literal["old", "new"] = "old" if row.new is None else "new"
         base = self._base(row.kind)
-        gutter = Segment(numbers, base + self._look("number"))
+        gutter = Segment(numbers, base + self._looks["number"])
         index = row.new if row.new is not None else row.old
         body = self._text(side, index or 0, row.partner, base, row.kind, width - len(numbers))
         return Strip([gutter, *body]).crop_extend(0, width, base)
@@ -262,23 +269,23 @@ class DiffView(ScrollView, can_focus=True):
         half = (width - 1) // 2
         left = self._half("old", row.old, row.new if row.kind == "changed" else None, row.kind, half)
         right = self._half("new", row.new, row.old if row.kind == "changed" else None, row.kind, width - 1 - half)
-        return Strip([*left, Segment("|", self.rich_style + self._look("number")), *right])
+        return Strip([*left, Segment("|", self.rich_style + self._looks["number"]), *right])
 
     def _half(
         self, side: Literal["old", "new"], index: int | None, partner: int | None, kind: str, width: int
     ) -> Iterable[Segment]:
         """One side of a split row."""
         if index is None:
-            return [Segment(" " * width, self.rich_style + self._look("absent"))]
+            return [Segment(" " * width, self.rich_style + self._looks["absent"])]
         own = "same" if kind == "same" else "removed" if side == "old" else "added"
         base = self._base(own)
         numbers = f" {_number(index, self._digits)} {_SIGNS[own]} "
-        gutter = Segment(numbers, base + self._look("number"))
+        gutter = Segment(numbers, base + self._looks["number"])
         body = self._text(side, index, partner, base, own, width - len(numbers))
         return Strip([gutter, *body]).crop_extend(0, width, base)
 
     def _base(self, kind: str) -> Style:
-        return self.rich_style + self._look(kind) if kind in ("added", "removed") else self.rich_style
+        return self.rich_style + self._looks[kind] if kind in ("added", "removed") else self.rich_style
 
     def _text(
         self, side: Literal["old", "new"], index: int, partner: int | None, base: Style, kind: str, width: int
@@ -330,7 +337,7 @@ class DiffView(ScrollView, can_focus=True):
             style = base
             for span in spans:
                 if span.start <= a and b <= span.end:
-                    style += self._look(f"word-{kind}" if span.kind == "word" and kind != "same" else span.kind)
+                    style += self._looks[f"word-{kind}" if span.kind == "word" and kind != "same" else span.kind]
             segments.append(Segment(text[a:b], style))
         return segments
 

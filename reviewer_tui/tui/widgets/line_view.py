@@ -17,6 +17,7 @@ from textual.strip import Strip
 
 from reviewer_tui.tui.actions import bindings
 from reviewer_tui.tui.page import STYLES, Line, Target, wrap
+from reviewer_tui.tui.widgets.looks import Looks
 from reviewer_tui.tui.widgets.scroll import fit_scroll_bars
 
 
@@ -75,6 +76,7 @@ class LineView(ScrollView, can_focus=True):
         self.rows: list[tuple[int, Line]] = []
         self._laid_out_for = -1
         self._found = ""
+        self._looks = Looks(self, "line")
 
     def show(self, lines: Sequence[Line], *, top: bool = False) -> None:
         """Show other lines; the place is kept as far as it exists, or the view goes to the top."""
@@ -136,9 +138,11 @@ class LineView(ScrollView, can_focus=True):
 
     def look(self, style: str) -> Style:
         """What a style's name looks like, to be put over the row's own style."""
-        if style == "plain":
-            return Style.null()
-        return self.get_component_rich_style(f"line--{style}", partial=True)
+        return Style.null() if style == "plain" else self._looks[style]
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._looks.forget()
 
     def _row_style(self, row: int) -> Style:
         if row == self.cursor and self.cursor_shown:

@@ -15,7 +15,7 @@ class Pane(LineView):
 
     DEFAULT_CSS = """
     Pane {
-        border: solid $panel-lighten-2;
+        border: solid $foreground 35%;
         border-title-color: $foreground;
         border-title-style: bold;
 
