@@ -20,10 +20,10 @@ MAX_ENTRY_KEY = 200
 
 # A top-level key alone on its line.
 _KEY_LINE = re.compile(r"([A-Za-z0-9_][\w./+-]*):[ ]*(?:#.*)?$")
-# Tabs, other line ends, directives and document marks reach beyond a block; so do anchors, aliases and tags.
+# Tabs, other line ends, directives and document marks reach beyond a block; so does an alias of another block's anchor.
 _OTHER_BREAKS = re.compile(r"[\t\r\0\u0085\u2028\u2029\ufeff]")
 _DOCUMENT_MARK = re.compile(r"^(?:---|\.\.\.|%)", re.MULTILINE)
-_ANCHOR_OR_TAG = re.compile(r"[&*!](?<![^\s\[{,:-].)(?=[^\s=&])")
+_ALIAS = re.compile(r"[*](?<![^\s\[{,:-].)([^\s,\[\]{}]+)")
 _QUOTED = re.compile(r"""([\[{,:-]\s*)(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')""")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 _CONTENT = re.compile(r"^ *[^ #\n]", re.MULTILINE)
@@ -220,7 +220,9 @@ def _split(text: str, path: str, line: int = 1, start: int = 0) -> tuple[list[Bl
 
     `line` and `start` are the place of the text in its file.
     """
-    if _reaches_beyond_blocks(text) or any(_stays_open(line) for line in _NOT_SIMPLE.findall(text)):
+    if _OTHER_BREAKS.search(text) or _DOCUMENT_MARK.search(text):
+        return None, []
+    if any(_stays_open(line) for line in _NOT_SIMPLE.findall(text)):
         return None, []
     starts: list[tuple[str, int, int]] = []
     problems: list[Problem] = []
@@ -238,7 +240,8 @@ def _split(text: str, path: str, line: int = 1, start: int = 0) -> tuple[list[Bl
         starts.append((key[1], line, match.start()))
     if _CONTENT.search(text, 0, starts[0][2] if starts else len(text)):
         return None, []
-    return _cut(text, starts, start), problems
+    blocks = _cut(text, starts, start)
+    return (None, []) if any("*" in block.text and _borrows(block.text) for block in blocks) else (blocks, problems)
 
 
 def _split_like(text: str, other: MasterConfig) -> list[Block] | None:
@@ -287,12 +290,12 @@ def _common_ends(one: str, other: str) -> tuple[int, int]:
     return start, low
 
 
-def _reaches_beyond_blocks(text: str) -> bool:
-    if _OTHER_BREAKS.search(text) or _DOCUMENT_MARK.search(text):
-        return True
-    for match in _ANCHOR_OR_TAG.finditer(text):
-        before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
-        if "#" not in before or '"' in before or "'" in before:
+def _borrows(block: str) -> bool:
+    """Whether a block may hold an alias whose anchor stands in another one."""
+    for match in _ALIAS.finditer(block):
+        line = block[block.rfind("\n", 0, match.start()) + 1 : match.start()]
+        in_comment = "#" in line and '"' not in line and "'" not in line
+        if not in_comment and f"&{match[1]}" not in block[: match.start()]:
             return True
     return False
 
