@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from reviewer_tui.launch.arguments import find_flag
 from reviewer_tui.recipes.arm import Argument, Engine, Scalar, Value, line_of
 
 ArgumentClass = Literal["major", "kernel", "review", "tuning", "sweep", "plumbing"]
@@ -202,11 +203,28 @@ def _is_flag(word: str) -> bool:
     return len(word) > 1 and word.startswith("-") and not _NUMBER.fullmatch(word)
 
 
+@functools.lru_cache(maxsize=4096)
 def concept_for(engine: Engine, flag: str) -> tuple[Concept, Value | None]:
-    """The concept of a flag as it is written, and the value that the flag alone sets (a switch, a negation)."""
+    """The concept of a flag as it is written, and the value that the flag alone sets (a switch, a negation).
+
+    A spelling that the concepts do not list is looked up among the engine's flags: aliases, unambiguous beginnings of
+    a name and names that were replaced stand for their flag.
+    """
     spelled = flag.replace("_", "-") if flag.startswith("--") else flag
     flags = _by_flag(engine)
-    return flags.get(spelled) or flags.get(flag) or (concept_of(spelled), None)
+    known = flags.get(spelled) or flags.get(flag)
+    if known is not None:
+        return known
+    found = find_flag(engine, spelled)
+    if found is None:
+        return concept_of(spelled), None
+    declared, negated = found
+    name, _, fixed = (declared.replacement or declared.name).partition("=")
+    listed = next((flags[n] for n in (name, *declared.names) if n in flags), None)
+    concept, alone = listed or (concept_of(name), True if declared.takes in ("0", "b") else None)
+    if fixed:
+        return concept, scalar(fixed)
+    return concept, (not alone) if negated and isinstance(alone, bool) else alone
 
 
 def _collected(engine: Engine, pairs: Iterable[tuple[str, list[str], int | None]]) -> dict[str, Argument]:

@@ -11,7 +11,7 @@ import fnmatch
 import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import msgspec
 
@@ -21,9 +21,7 @@ from reviewer_tui.recipes.arguments import (
     ArgumentClass,
     Demand,
     RecipePolicy,
-    concept_for,
     concept_of,
-    read_mapping,
     table,
     variable_class,
 )
@@ -38,6 +36,7 @@ from reviewer_tui.recipes.equivalence import (
     same_value,
     shown,
 )
+from reviewer_tui.recipes.submitted import MATERIAL, SubmittedRole, Variant
 
 Scope = Literal["single_node", "all"]
 
@@ -55,82 +54,10 @@ class Outcome(StrEnum):
     NOT_COMPARABLE = "not_comparable"
 
 
-class ServeCommand(Protocol):
-    """What is compared of a launch: `args` maps flags to values, `env` variables to values. A value that could not be
-    evaluated is given as `UNKNOWN`."""
-
-    @property
-    def args(self) -> Mapping[str, Any]: ...
-
-    @property
-    def env(self) -> Mapping[str, Any]: ...
-
-
-class _Unknown:
-    def __repr__(self) -> str:
-        return "unknown"
-
-
-UNKNOWN = _Unknown()
-"""The value of an argument that is there but could not be evaluated."""
-
-
-class SubmittedRole(msgspec.Struct, frozen=True, kw_only=True):
-    """One process of a submitted variant. `unknown` maps concepts (or variables) that could not be evaluated to the
-    reason."""
-
-    name: RoleName
-    args: Mapping[str, Argument]
-    env: Mapping[str, str] = {}
-    unknown: Mapping[str, str] = {}
-
-    def as_role(self) -> Role:
-        return Role(name=self.name, args=self.args, env=self.env)
-
-
-class Variant(msgspec.Struct, frozen=True, kw_only=True):
-    """One submitted arm: points of a config key that serve in the same way.
-
-    `label` is the arm in a few words, `hardware` a lower-case id, `points` the concurrencies it stands for.
-    """
-
-    key: str
-    label: str
-    engine: Engine
-    checkpoint: str
-    hardware: str
-    roles: tuple[SubmittedRole, ...]
-    nodes: int = 1
-    points: tuple[int, ...] = ()
-    image: str = ""
-
-    @property
-    def title(self) -> str:
-        return f"{self.key} {self.label}".strip()
-
-
-def submitted_role(
-    name: RoleName, engine: Engine, command: ServeCommand, reasons: Mapping[str, str] = {}
-) -> SubmittedRole:
-    """A launch command as a role. `reasons` says for a flag or variable why it is unknown."""
-    known = {flag: value for flag, value in command.args.items() if value is not UNKNOWN}
-    unknown = {
-        _concept_name(engine, flag): reasons.get(flag, "its value could not be evaluated")
-        for flag, value in command.args.items()
-        if value is UNKNOWN
-    }
-    unknown |= {n: reasons.get(n, "its value could not be evaluated") for n, v in command.env.items() if v is UNKNOWN}
-    env = {name: str(value) for name, value in command.env.items() if value is not UNKNOWN}
-    return SubmittedRole(name=name, args=read_mapping(engine, known), env=env, unknown=unknown)
-
-
-def _concept_name(engine: Engine, flag: str) -> str:
-    return concept_for(engine, flag if flag.startswith("-") else f"--{flag}")[0].name
-
-
 class ArgumentComparison(msgspec.Struct, frozen=True, kw_only=True):
     """One argument side by side. `name` is the concept (or the variable), `demand` what the policy makes of this
-    outcome; `why` explains an equivalence or what could not be compared; `line` is the recipe's."""
+    outcome; `why` explains an equivalence or what could not be compared; `line` is the recipe's, `our_line` ours (in
+    the role's file)."""
 
     role: RoleName
     name: str
@@ -146,6 +73,7 @@ class ArgumentComparison(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""
     source: str = ""
     line: int | None = None
+    our_line: int | None = None
 
     @property
     def differs(self) -> bool:
@@ -343,18 +271,25 @@ def compare_arm(
     return ArmComparison(
         variant=variant,
         arm=arm,
-        status=_status(arguments, missing, circular),
+        status=_status(variant, arguments, missing, circular),
         arguments=tuple(arguments),
         circular=circular,
         missing_roles=tuple(missing),
     )
 
 
-def _status(arguments: Iterable[ArgumentComparison], missing: Sequence[RoleName], circular: str) -> Status:
+def _status(
+    variant: Variant, arguments: Iterable[ArgumentComparison], missing: Sequence[RoleName], circular: str
+) -> Status:
+    """What the arguments come to. Where a command may have arguments that are not known, only a value of ours that the
+    recipe does not have fails for certain."""
+    doubtful = {role.name for role in variant.roles if role.doubt}
     found = [a for a in arguments if a.differs]
-    if missing or any(a.demand == "must" and a.outcome is not Outcome.NOT_COMPARABLE for a in found):
+    blocking = [a for a in found if a.demand == "must"]
+    certain = [a for a in blocking if a.outcome is not Outcome.NOT_COMPARABLE]
+    if missing or any(a.ours is not None or a.role not in doubtful for a in certain):
         return Status.FAIL
-    if any(a.demand == "must" for a in found):
+    if blocking or doubtful:
         return Status.UNVERIFIED
     return Status.JUDGEMENT if circular or any(a.demand == "judge" for a in found) else Status.PASS
 
@@ -407,10 +342,10 @@ class _Pair:
         names = dict.fromkeys([*self.ours, *self.theirs, *(n for n in self.unknown if n not in self.our_env)])
         names.pop("model", None)
         for name in names:
-            if name in self.unknown and concept_of(name).cls in ("major", "kernel", "review"):
-                yield self.not_comparable(name)
-            elif name not in self.unknown:
+            if name not in self.unknown:
                 yield self.argument(name)
+            elif _class_of(name) in MATERIAL:
+                yield self.not_comparable(name)
         yield from self.environment()
 
     def argument(self, name: str) -> ArgumentComparison:
@@ -432,6 +367,7 @@ class _Pair:
             why=why,
             source=source,
             line=None if theirs is None else theirs.line,
+            our_line=None if ours is None else ours.line,
         )
 
     def judge(self, name: str, ours: Argument | None, theirs: Argument | None) -> tuple[Outcome, str, str]:
@@ -481,15 +417,15 @@ class _Pair:
         return not row.hardware or self.variant.hardware in row.hardware
 
     def not_comparable(self, name: str) -> ArgumentComparison:
-        concept, theirs = concept_of(name), self.theirs.get(name)
+        concept, theirs, cls = concept_of(name), self.theirs.get(name), _class_of(name)
         return ArgumentComparison(
             role=self.role,
             name=name,
-            title=concept.title,
-            group=concept.group,
-            cls=concept.cls,
+            title="environment" if _is_variable(name) else concept.title,
+            group="environment" if _is_variable(name) else concept.group,
+            cls=cls,
             outcome=Outcome.NOT_COMPARABLE,
-            demand="must" if concept.cls == "major" else "judge",
+            demand="must" if cls == "major" else "judge",
             theirs=None if theirs is None else theirs.value,
             their_flag="" if theirs is None else theirs.flag,
             why=self.unknown[name],
@@ -536,6 +472,14 @@ class _Pair:
                 return demands.upstream_only
             case _:
                 return "inform"
+
+
+def _is_variable(name: str) -> bool:
+    return name[:1].isupper()
+
+
+def _class_of(name: str) -> ArgumentClass:
+    return variable_class(name) if _is_variable(name) else concept_of(name).cls
 
 
 def _with_variables(
@@ -604,7 +548,9 @@ def _summary(best: ArmComparison) -> str:
 
 def _briefly(argument: ArgumentComparison) -> str:
     if argument.outcome is Outcome.MISSING:
-        return f"{argument.our_flag or argument.name} {shown(argument.ours)}"
+        concept = concept_of(argument.name)
+        sets_it = argument.our_flag in (argument.name, *concept.sglang, *concept.vllm)
+        return f"{argument.our_flag if sets_it else argument.title} {shown(argument.ours)}"
     return f"{argument.title} {shown(argument.ours)} (recipe: {shown(argument.theirs)})"
 
 
@@ -641,6 +587,9 @@ def _notes(variant: Variant, arms: Sequence[RecipeArm]) -> Iterator[str]:
     if others and not exact:
         served = ", ".join(others)
         yield f"The recipe serves {served} instead of {variant.checkpoint}: another revision of the checkpoint."
+    for role in variant.roles:
+        if role.doubt:
+            yield f"The {role.name} command at {role.path}:{role.line} is not known for certain: {role.doubt}."
     yield from dict.fromkeys(note for arm in _worth_comparing(variant, arms) for note in arm.notes)
 
 

@@ -11,9 +11,10 @@ from reviewer_tui.model.recipe import UpstreamPullRequest
 from reviewer_tui.model.tree import Tree
 from reviewer_tui.recipes import sglang, vllm
 from reviewer_tui.recipes.arm import Engine, Reading
-from reviewer_tui.recipes.compare import Comparison, Scope, Variant, compare
+from reviewer_tui.recipes.compare import Comparison, Scope, compare
 from reviewer_tui.recipes.equivalence import hardware_names
 from reviewer_tui.recipes.links import SGLANG, VLLM_RECIPES, page_of_file, recipe_files
+from reviewer_tui.recipes.submitted import Variant
 
 MAX_PAGES = 6
 _REPOSITORY: Mapping[Engine, str] = {"vllm": VLLM_RECIPES, "sglang": SGLANG}
@@ -48,12 +49,19 @@ class PullRequestProposal(msgspec.Struct, frozen=True, kw_only=True):
 def read_page(
     tree: Tree, engine: Engine, path: str, variants: Sequence[Variant], scope: Scope = "single_node"
 ) -> Reading:
-    """A page's arms for the hardware of these variants."""
+    """A page's arms for the hardware of these variants; of a page that has none, all its arms."""
     hardware = sorted({name for variant in variants for name in hardware_names(variant.hardware)})
-    if engine == "vllm":
-        single = scope == "single_node" or all(variant.nodes == 1 for variant in variants)
-        return vllm.read_page(tree, path, hardware, single_node=single)
-    return sglang.read_page(tree, path, hardware)
+    reading = _read(tree, engine, path, hardware, variants, scope)
+    return reading if reading.arms or reading.problems else _read(tree, engine, path, None, variants, scope)
+
+
+def _read(
+    tree: Tree, engine: Engine, path: str, hardware: list[str] | None, variants: Sequence[Variant], scope: Scope
+) -> Reading:
+    if engine == "sglang":
+        return sglang.read_page(tree, path, hardware)
+    single = scope == "single_node" or all(variant.nodes == 1 for variant in variants)
+    return vllm.read_page(tree, path, hardware, single_node=single)
 
 
 def find(
@@ -62,14 +70,17 @@ def find(
     scope: Scope = "single_node",
     pull_request: int | None = None,
 ) -> tuple[Proposal, ...]:
-    """The pages that document the submitted variants, those that cover most first. `trees` are the mains of the recipe
-    repositories that are at hand."""
+    """The pages that document the submitted variants, those that cover most first; each is held against the variants
+    of its model only. `trees` are the mains of the recipe repositories that are at hand."""
     proposals = []
     for engine, tree in trees.items():
-        wanted = [variant for variant in variants if variant.engine == engine]
-        for path in candidate_pages(wanted, tree, engine):
-            proposals.append(propose(wanted, tree, engine, path, scope, pull_request))
-    proposals = [proposal for proposal in proposals if proposal.reading.arms]
+        wanted: dict[str, list[Variant]] = {}
+        for variant in variants:
+            for path in candidate_pages([variant], tree, engine) if variant.engine == engine else ():
+                wanted.setdefault(path, []).append(variant)
+        proposals += [
+            propose(found, tree, engine, path, scope, pull_request) for path, found in list(wanted.items())[:MAX_PAGES]
+        ]
     return tuple(sorted(proposals, key=lambda p: (-len(p.covers), len(p.lacks), p.path)))
 
 
@@ -105,10 +116,8 @@ def candidate_pages(variants: Sequence[Variant], tree: Tree, engine: Engine) -> 
     checkpoints = tuple(dict.fromkeys(variant.checkpoint for variant in variants))
     if not checkpoints:
         return ()
-    found: dict[str, None] = {}
-    for checkpoint in checkpoints:
-        finder = _vllm_pages if engine == "vllm" else _sglang_pages
-        found.update(dict.fromkeys(finder(checkpoint, tree)))
+    finder = _vllm_pages if engine == "vllm" else _sglang_pages
+    found = dict.fromkeys(path for checkpoint in checkpoints for path in finder(checkpoint, tree))
     return tuple(found)[:MAX_PAGES]
 
 

@@ -6,6 +6,7 @@ the tests.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -65,10 +66,16 @@ def _document(tree: Tree, path: str) -> Data:
     content = tree.read(path)
     if content is None:
         raise UnreadableError(path, "There is no such file at this revision.", "no-page")
-    document = load(content, path)
+    document = _loaded(content, path)
     if not isinstance(document, dict):
         raise UnreadableError(path, "The file is no mapping.", "unknown-format")
     return document
+
+
+@functools.lru_cache(maxsize=256)
+def _loaded(content: bytes, path: str) -> Any:
+    """A document by its content: pages and points of one review ask for the same ones. Nobody changes it."""
+    return load(content, path)
 
 
 # -- small readers of untyped data ------------------------------------------------------------------------------------

@@ -19,12 +19,13 @@ from reviewer_tui.model.tree import Tree
 from reviewer_tui.recipes import cells, sglang, vllm
 from reviewer_tui.recipes.arguments import concept_of, variable_class, words_of
 from reviewer_tui.recipes.arm import Argument, Reading, RoleName
-from reviewer_tui.recipes.compare import Comparison, Outcome, Scope, SubmittedRole, Variant, compare, policy
+from reviewer_tui.recipes.compare import Comparison, Outcome, Scope, compare, policy
 from reviewer_tui.recipes.equivalence import hardware_names
 from reviewer_tui.recipes.javascript import exported_literal
 from reviewer_tui.recipes.links import SGLANG, VLLM_RECIPES
 from reviewer_tui.recipes.mdx import imports
 from reviewer_tui.recipes.reading import UnreadableError
+from reviewer_tui.recipes.submitted import SubmittedRole, Variant
 from reviewer_tui.recipes.vllm_recipe import (
     Catalog,
     Data,

@@ -13,17 +13,16 @@ from reviewer_tui.recipes import sglang
 from reviewer_tui.recipes.arguments import read_arguments
 from reviewer_tui.recipes.arm import Engine, Provenance, RecipeArm, Role, RoleName
 from reviewer_tui.recipes.compare import (
-    UNKNOWN,
     ArmComparison,
     Outcome,
     Scope,
-    Variant,
     compare,
     in_scope,
     scope_of,
 )
 from reviewer_tui.recipes.equivalence import equivalences, same_hardware, same_value
-from tests.recipes.upstreams import QWEN_PAGE, qwen, upstream, variant
+from reviewer_tui.recipes.submitted import Variant, grouped
+from tests.recipes.upstreams import QWEN_PAGE, UNKNOWN, qwen, upstream, variant
 
 ARMS = {"tp4 ep1": qwen(4, 1), "tp2 ep1": qwen(2, 1), "tp2 ep2": qwen(2, 2)}
 
@@ -244,6 +243,45 @@ def test_what_could_not_be_evaluated_is_not_comparable() -> None:
     assert result.status is Status.UNVERIFIED
     assert result.best is not None
     assert [(a.name, a.outcome) for a in result.best.blocking] == [("tp", Outcome.NOT_COMPARABLE)]
+
+
+def test_an_unknown_variable_matters_only_where_the_variable_does() -> None:
+    ours = variant({"--tp": 8}, env={"SGLANG_OPT_X": UNKNOWN, "HSA_NO_SCRATCH_RECLAIM": UNKNOWN})
+    best = compare([ours], [arm("--tp 8")]).variants[0].best
+    assert best is not None
+    assert [a.name for a in best.arguments if a.outcome is Outcome.NOT_COMPARABLE] == ["SGLANG_OPT_X"]
+    assert best.status is Status.JUDGEMENT
+
+
+def test_a_command_in_doubt_neither_passes_nor_fails_for_what_it_may_have() -> None:
+    known = variant({"--tp": 8})
+    role = msgspec.structs.replace(known.roles[0], doubt="line 9: whether this condition holds is unknown")
+    ours = msgspec.structs.replace(known, roles=(role,))
+    assert compare([ours], [arm("--tp 8")]).status is Status.UNVERIFIED
+    assert compare([ours], [arm("--tp 8 --ep 8")]).status is Status.UNVERIFIED, "we may have --ep"
+    assert compare([ours], [arm("--tp 4")]).status is Status.FAIL
+    notes = compare([ours], [arm("--tp 8")]).variants[0].notes
+    assert notes == (
+        "The worker command at benchmarks/single_node/big.sh:12 is not known for certain: line 9: whether this "
+        "condition holds is unknown.",
+    )
+
+
+def test_points_that_serve_alike_are_one_variant() -> None:
+    alike = [variant({"--tp": 8, "--max-running-requests": n}, points=(n,), label="tp8") for n in (4, 8, 16)]
+    other = variant({"--tp": 8, "--page-size": 64}, points=(32,), label="tp8")
+    found = grouped([*alike, other])
+    assert [v.points for v in found] == [(4, 8, 16), (32,)]
+    assert found[0].roles[0].args["max_requests"].value == 4
+
+
+def test_submitted_arguments_keep_their_spelling_and_line() -> None:
+    role = variant({"--cuda-graph-max-bs": 4, "--tp": 2, "--disable-piecewise-cuda-graph": True}).roles[0]
+    assert {n: (a.value, a.flag, a.line) for n, a in role.args.items()} == {
+        "graph_max_bs": (4, "--cuda-graph-max-bs", 12),
+        "tp": (2, "--tp", 12),
+        "piecewise_off": (True, "--disable-piecewise-cuda-graph", 12),
+    }
 
 
 def test_hardware_and_checkpoint_of_an_arm() -> None:

@@ -13,9 +13,10 @@ from reviewer_tui.model.finding import Status
 from reviewer_tui.model.recipe import UpstreamPullRequest
 from reviewer_tui.model.tree import DictTree
 from reviewer_tui.recipes import cells, sglang, vllm
-from reviewer_tui.recipes.compare import Variant, compare
+from reviewer_tui.recipes.compare import compare
 from reviewer_tui.recipes.find import candidate_pages, find, find_pull_requests
 from reviewer_tui.recipes.reading import UnreadableError
+from reviewer_tui.recipes.submitted import Variant
 from reviewer_tui.recipes.vllm_recipe import load_catalog, load_recipe
 from reviewer_tui.recipes.write import UpstreamChange, command_text, write_sglang, write_vllm
 from tests.recipes.upstreams import BIG_CONFIG, BIG_PAGE, BIG_RECIPE, QWEN_PAGE, qwen, upstream, variant
@@ -47,6 +48,20 @@ def test_a_vllm_proposal_links_the_selection_that_covers() -> None:
     assert proposal.url.startswith(
         "https://recipes.vllm.ai/acme/Big?hardware=b200&variant=nvfp4&strategy=single_node_tp"
     )
+
+
+def test_a_page_is_held_against_the_variants_of_its_model_only() -> None:
+    other = variant({"--tp": 8}, checkpoint="acme/Unheard", key="other")
+    proposal = find([qwen(2, 2), other], {"sglang": upstream("after")})[0]
+    assert [result.variant.key for result in proposal.comparison.variants] == ["qwen3.5-fp4-b200-sglang-mtp"]
+    assert not proposal.lacks
+
+
+def test_a_page_without_the_hardware_says_what_it_has() -> None:
+    ours = big({"-tp": 8}, checkpoint="acme/Big-FP8", hardware="mi355x")
+    proposal = find([ours], {"vllm": VLLM})[0]
+    assert not proposal.covers
+    assert proposal.lacks == ("big-fp4: The recipe documents no arm for mi355x (documented: b200, gb300, h200).",)
 
 
 def test_pages_are_found_by_checkpoint_and_by_name() -> None:

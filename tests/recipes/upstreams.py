@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
+from reviewer_tui.launch.arguments import canonical
+from reviewer_tui.launch.serve_command import ServeCommand
+from reviewer_tui.launch.shell_words import Argument
+from reviewer_tui.launch.text import Mixed, Unknown
 from reviewer_tui.model.tree import DictTree
 from reviewer_tui.recipes.arm import Engine, RoleName
-from reviewer_tui.recipes.compare import Variant, submitted_role
+from reviewer_tui.recipes.submitted import Variant, submitted_role
 
 QWEN_PAGE = "docs/cookbook/autoregressive/Qwen/Qwen3.5.mdx"
 QWEN_WIDGET = "docs/src/snippets/autoregressive/qwen35-deployment.jsx"
@@ -30,11 +32,28 @@ def upstream(name: str) -> DictTree:
     return DictTree(files, revision=name)
 
 
-class Command(msgspec.Struct, frozen=True):
-    """A launch command as the comparison asks for it."""
+UNKNOWN = Mixed((Unknown("value of X", 7),))
+"""The text of an argument that could not be evaluated."""
 
-    args: Mapping[str, Any]
-    env: Mapping[str, Any] = {}
+
+def serve(
+    args: Mapping[str, Any], engine: Engine = "sglang", env: Mapping[str, Any] | None = None, role: RoleName = "worker"
+) -> ServeCommand:
+    """A serve command with these arguments, as the launch script at line 12 has it."""
+    words = [
+        Argument(word if isinstance(word, Mixed) else str(word), 12)
+        for flag, value in args.items()
+        for word in ((flag,) if value is True else (flag, value))
+    ]
+    return ServeCommand(
+        role=role,
+        engine=engine,
+        argv=tuple(words),
+        arguments=canonical(words, engine, "0.5.14" if engine == "sglang" else "0.25.1"),
+        env=env or {},
+        path="benchmarks/single_node/big.sh",
+        line=12,
+    )
 
 
 def variant(
@@ -47,7 +66,7 @@ def variant(
     **fields: Any,
 ) -> Variant:
     """A submitted variant of one process."""
-    submitted = submitted_role(role, engine, Command(args, env or {}))
+    submitted = submitted_role(engine, serve(args, engine, env, role))
     return Variant(
         key=fields.pop("key", "big-fp4"),
         label=fields.pop("label", ""),
