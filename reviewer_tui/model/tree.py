@@ -36,9 +36,15 @@ class Tree(Protocol):
         ...
 
 
+def git_object_id(kind: str, content: bytes) -> str:
+    """Git's name of an object of a kind (`blob`, `tree`) with this content."""
+    header = f"{kind} {len(content)}\0".encode()
+    return hashlib.sha1(header + content, usedforsecurity=False).hexdigest()
+
+
 def git_blob_id(content: bytes) -> str:
     """Git's object name of a blob with this content."""
-    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+    return git_object_id("blob", content)
 
 
 class DictTree:

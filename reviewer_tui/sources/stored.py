@@ -45,6 +45,23 @@ class Store(ObjectStore, SnapshotStore, Protocol):
     """All of it."""
 
 
+def folder_object(entries: Iterable[tuple[str, str, str]]) -> bytes:
+    """Git's tree object for a folder of entries, given by mode, name and object name."""
+    made = []
+    for mode, name, sha in entries:
+        raw = name.encode("utf-8", "surrogatepass")
+        plain = mode.lstrip("0").encode()
+        made.append((raw + b"/" if plain == b"40000" else raw, plain + b" " + raw + b"\0" + _binary(sha)))
+    return b"".join(entry for _, entry in sorted(made))
+
+
+def _binary(sha: str) -> bytes:
+    try:
+        return bytes.fromhex(sha)
+    except ValueError:
+        return b""
+
+
 class NotCachedError(DataError):
     """The store lacks an object or commit, and there is no other place to get it from."""
 

@@ -8,7 +8,6 @@ objects that nothing names yet, and everything else whole. Any number of process
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import sqlite3
 import threading
 import time
@@ -22,6 +21,7 @@ import msgspec
 from reviewer_tui.model.errors import DataError, NotFoundError
 from reviewer_tui.model.pull_request import PullRequestRef
 from reviewer_tui.model.snapshot import Snapshot
+from reviewer_tui.model.tree import git_object_id
 from reviewer_tui.store.migrations import CACHE_STEPS, migrate
 
 ObjectKind = Literal["blob", "tree"]
@@ -88,7 +88,7 @@ class Cache:
         """The content of a blob or tree; None where it is absent, of the other kind, or damaged."""
         row = self._row("SELECT content FROM object WHERE name = ? AND kind = ?", (bytes.fromhex(name), kind))
         content = None if row is None else _unpacked(row[0])
-        return content if content is not None and object_name(kind, content) == name else None
+        return content if content is not None and git_object_id(kind, content) == name else None
 
     def has_objects(self, names: Iterable[str]) -> frozenset[str]:
         """Which of these objects are here (whether whole is seen when they are read)."""
@@ -105,7 +105,7 @@ class Cache:
         """Keep blobs or trees under the names that their content gives them."""
         now = int(self._clock())
         rows = [
-            (bytes.fromhex(object_name(kind, content)), kind, now, zlib.compress(content, _LEVEL))
+            (bytes.fromhex(git_object_id(kind, content)), kind, now, zlib.compress(content, _LEVEL))
             for content in contents
         ]
         self._write("INSERT OR REPLACE INTO object VALUES (?, ?, ?, ?)", rows)
@@ -267,7 +267,7 @@ class Cache:
             if row is None:
                 continue
             content = _unpacked(row[1])
-            if content is None or object_name(row[0], content) != name.hex():
+            if content is None or git_object_id(row[0], content) != name.hex():
                 bad.append(name)
                 damaged.append(f"The {row[0]} {name.hex()} is damaged.")
         self._write("DELETE FROM object WHERE name = ?", [(name,) for name in bad])
@@ -278,20 +278,22 @@ class Cache:
             if (snapshot := _decoded(row[0])) is not None:
                 yield snapshot
 
-    def _roots(self, snapshot: Snapshot) -> list[str]:
+    def _roots(self, snapshot: Snapshot, *others: str) -> list[str]:
+        """The names of the root folders of a snapshot's revisions, and of `others`, as far as they are known."""
         ref = snapshot.ref
         policies = self._rows(
             "SELECT policy FROM snapshot WHERE repository = ? AND number = ? AND head = ?",
             (_where(ref.host, ref.repository), ref.number, snapshot.head),
         )
-        commits = {snapshot.head, snapshot.merge_base, snapshot.default_branch, *(row[0] for row in policies)}
+        own = (snapshot.head, snapshot.merge_base, snapshot.default_branch)
+        commits = {*own, *(row[0] for row in policies), *others}
         roots = (self.read_revision(ref.host, ref.repository, sha) for sha in sorted(commits))
         return [tree for content in roots if content and (tree := _tree_of(content))]
 
     def _reachable(self, snapshot: Snapshot) -> set[str]:
         """The names of all trees and blobs that a snapshot's revisions hold (submodules too, which are nowhere)."""
         seen: set[str] = set()
-        pending = self._roots(snapshot)
+        pending = self._roots(snapshot, *(run.head_sha for run in snapshot.runs.value or ()))
         while pending:
             name = pending.pop()
             if name in seen:
@@ -383,11 +385,6 @@ def set_aside(path: Path) -> Path:
                 path.with_name(path.name + suffix).unlink(missing_ok=True)
             return aside
     raise CacheError(f"Too many damaged caches lie beside {path}.", "Remove them.")
-
-
-def object_name(kind: str, content: bytes) -> str:
-    """Git's name of an object with this content."""
-    return hashlib.sha1(f"{kind} {len(content)}\0".encode() + content, usedforsecurity=False).hexdigest()
 
 
 def _entries(tree: bytes) -> Iterator[tuple[bytes, str]]:

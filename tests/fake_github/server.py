@@ -67,12 +67,14 @@ class Fault:
 
 
 class Seen(NamedTuple):
-    """A request as it came, with the seconds at which it came and was answered."""
+    """A request as it came and its answer, with the seconds at which it came and was answered."""
 
     method: str
     path: str
     headers: Mapping[str, str]
+    sent: bytes
     status: int
+    body: Any
     came: float
     answered: float
 
@@ -585,7 +587,8 @@ def _handler(
             query = {name: values[0] for name, values in parse_qs(parts.query, keep_blank_values=True).items()}
             request = Request(self.command, parts.path, query, headers, json.loads(content) if content else None)
             reply, fault = answer(request)
-            log.append(Seen(self.command, self.path, headers, reply.status, came, time.monotonic()))
+            now = time.monotonic()
+            log.append(Seen(self.command, self.path, headers, content, reply.status, reply.body, came, now))
             if fault is not None and fault.drop:
                 self.close_connection = True
                 with contextlib.suppress(OSError):

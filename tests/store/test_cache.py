@@ -22,10 +22,11 @@ from reviewer_tui.model.errors import NotFoundError
 from reviewer_tui.model.part import complete, unavailable
 from reviewer_tui.model.pull_request import PullRequestInfo, PullRequestRef
 from reviewer_tui.model.snapshot import Snapshot
+from reviewer_tui.model.tree import git_object_id
 from reviewer_tui.sources.cached import CacheSource
 from reviewer_tui.sources.objects import GitCommit
 from reviewer_tui.sources.stored import NotCachedError, StoredObjects
-from reviewer_tui.store.cache import Cache, CacheError, object_name, set_aside
+from reviewer_tui.store.cache import Cache, CacheError, set_aside
 from reviewer_tui.store.migrations import CACHE_STEPS, migrate
 from tests.gitrepo import GitRepo
 
@@ -103,12 +104,12 @@ def test_objects_are_kept_under_gits_names(cache: Cache) -> None:
 def test_many_objects_are_looked_for_at_once(cache: Cache) -> None:
     contents = [f"{number}".encode() for number in range(1200)]
     cache.write_objects("blob", contents)
-    names = [object_name("blob", content) for content in contents]
+    names = [git_object_id("blob", content) for content in contents]
     assert cache.has_objects([*names, "0" * 40]) == set(names)
 
 
 def test_a_damaged_object_counts_as_absent(cache: Cache) -> None:
-    name = object_name("blob", b"hello\n")
+    name = git_object_id("blob", b"hello\n")
     cache.write_objects("blob", [b"hello\n"])
     damage(cache, "UPDATE object SET content = x'0102'")
     assert cache.read_object(name, "blob") is None
@@ -339,7 +340,7 @@ def test_threads_share_a_cache(cache: Cache) -> None:
     def work(number: int) -> None:
         for at in range(20):
             cache.write_objects("blob", [f"{number} {at}".encode()])
-            cache.read_object(object_name("blob", f"{number} {at}".encode()), "blob")
+            cache.read_object(git_object_id("blob", f"{number} {at}".encode()), "blob")
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
     for thread in threads:

@@ -18,6 +18,7 @@ import msgspec
 from reviewer_tui.model.part import Part, complete, partial, unavailable
 from reviewer_tui.model.pull_request import ChangedFile, PullRequestRef
 from reviewer_tui.model.refs import DEFAULT_REPOSITORY
+from reviewer_tui.model.run import Run
 from reviewer_tui.model.snapshot import Snapshot, Trees
 from reviewer_tui.model.tree import Tree
 from reviewer_tui.policy.layout import discover_layout
@@ -35,7 +36,7 @@ from reviewer_tui.sources.github.facts import (
     plain_lines,
 )
 from reviewer_tui.sources.github.hosts import parse_host
-from reviewer_tui.sources.github.measurements import MeasurementReader
+from reviewer_tui.sources.github.measurements import MeasurementReader, chosen_sweeps
 from reviewer_tui.sources.github.mentions import mentioned_pulls, mentioned_runs
 from reviewer_tui.sources.github.objects import GitHubObjects
 from reviewer_tui.sources.github.paging import Listing
@@ -152,6 +153,7 @@ class _Load:
         )
         self._viewer = ""
         self._trees: Trees | None = None
+        self._swept: dict[str, Tree] = {}
 
     async def whole(self, head: str | None, policy_ref: str | None, upstream: UpstreamReader) -> Loaded:
         texts = await self._texts(head)
@@ -306,10 +308,22 @@ class _Load:
         runs = await RunReader(self._client, self._ref.repository, self.watch.progress).runs(branch, linked)
         self._parts["runs"] = runs
         self._tell()
+        chosen = chosen_sweeps(runs.value or (), linked)
         reader = MeasurementReader(self._client, self._ref.repository, self.watch.progress)
-        measured = await reader.measured(runs, linked)
+        measured, self._swept = await both(reader.measured(runs, chosen), self._swept_trees(chosen))
         self._parts |= {"runs": measured.runs, "evals": measured.evals, "results": measured.results}
         self._tell()
+
+    async def _swept_trees(self, sweeps: Sequence[Run]) -> dict[str, Tree]:
+        """The files of the commits that were swept; a commit that cannot be had is left out."""
+        commits = await together(*(self._swept_commit(sha) for sha in {run.head_sha for run in sweeps}))
+        trees: dict[str, Tree] = {commit.sha: self._objects.tree(commit) for commit in commits if commit}
+        needed = await asyncio.to_thread(_config_blobs, trees.values())
+        await self._objects.load_files(needed)
+        return trees
+
+    async def _swept_commit(self, sha: str) -> GitCommit | None:
+        return await Doubts().attempt(_resolved(self._client, self._objects, sha), "The swept commit")
 
     async def _linked(self, texts: Iterable[str], upstream: UpstreamReader) -> None:
         self._parts["upstream"] = await upstream.states(mentioned_pulls(texts, self._ref.repository))
@@ -321,8 +335,8 @@ class _Load:
             self.watch.partial(self._loaded())
 
     def _loaded(self) -> Loaded:
-        trees = self._trees
-        assert trees is not None
+        assert self._trees is not None
+        trees = msgspec.structs.replace(self._trees, swept=self._swept)
         snapshot = Snapshot(
             ref=self._ref,
             source="github",
@@ -363,11 +377,15 @@ def _files_to_load(trees: Trees, changed: Sequence[ChangedFile]) -> tuple[tuple[
     policy = discover_layout(trees.policy)
     needed = list(blobs_of(trees.policy, policy_files(trees.policy, policy)))
     likely = [sha for file in changed for sha in (file.old_blob, file.new_blob) if sha and _is_file(file)]
-    for tree in (trees.base, trees.head, trees.default_branch):
-        layout = discover_layout(tree)
-        needed += blobs_of(tree, config_files(layout))
-        likely += blobs_of(tree, launch_files(tree, layout))
+    sides = (trees.base, trees.head, trees.default_branch)
+    needed += _config_blobs(sides)
+    for tree in sides:
+        likely += blobs_of(tree, launch_files(tree, discover_layout(tree)))
     return tuple(dict.fromkeys(needed)), tuple(dict.fromkeys(likely))[:MOST_LIKELY_FILES]
+
+
+def _config_blobs(trees: Iterable[Tree]) -> list[str]:
+    return [sha for tree in trees for sha in blobs_of(tree, config_files(discover_layout(tree)))]
 
 
 def _is_file(file: ChangedFile) -> bool:

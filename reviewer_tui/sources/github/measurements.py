@@ -63,14 +63,17 @@ class MeasurementReader:
         self._repository = repository
         self._report = report
 
-    async def measured(self, runs: Part[tuple[Run, ...]], linked: Collection[int]) -> Measured:
-        """The evals and results of the linked sweeps and of the newest others."""
+    async def measured(self, runs: Part[tuple[Run, ...]], chosen: Sequence[Run]) -> Measured:
+        """The evals and results of the sweeps that were chosen to be read."""
         if runs.value is None:
             reason = f"Workflow runs are not known. {runs.reason}"
             return Measured(runs, unavailable(reason, runs.remedy), unavailable(reason, runs.remedy))
         doubts = Doubts()
         doubts.add(runs.reason, runs.remedy)
-        chosen = _chosen([run for run in runs.value if measures(run)], linked, doubts)
+        left = [str(run.id) for run in runs.value if measures(run) and run not in chosen]
+        if left:
+            older = f"What older sweeps measured was not read ({', '.join(left[:10])})."
+            doubts.add(older, "Name the run in a comment.")
         stage = Stage(self._report, "artifacts of sweeps", len(chosen))
         read = await together(*(stage.piece(self._read(run, doubts)) for run in chosen))
         dressed = {one.run.id: one.run for one in read}
@@ -157,14 +160,11 @@ class MeasurementReader:
         return Rows(tuple(row for rows in parsed for row in rows.rows), problems if parsed else ("It holds no rows.",))
 
 
-def _chosen(sweeps: Sequence[Run], linked: Collection[int], doubts: Doubts) -> list[Run]:
-    """The sweeps that are read (`sweeps` is newest first); a doubt names the others."""
+def chosen_sweeps(runs: Sequence[Run], linked: Collection[int]) -> list[Run]:
+    """The sweeps that are read whole, of runs from new to old: those that the conversation names, and the newest."""
+    sweeps = [run for run in runs if measures(run)]
     chosen = [run for run in sweeps if run.id in linked]
-    chosen += [run for run in sweeps if run.id not in linked][:NEWEST_SWEEPS]
-    left = [str(run.id) for run in sweeps if run not in chosen]
-    if left:
-        doubts.add(f"What older sweeps measured was not read ({', '.join(left[:10])}).", "Name the run in a comment.")
-    return chosen
+    return chosen + [run for run in sweeps if run.id not in linked][:NEWEST_SWEEPS]
 
 
 def _result_artifacts(artifacts: Sequence[Artifact], run: Run, doubts: Doubts) -> Sequence[Artifact]:

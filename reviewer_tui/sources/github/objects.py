@@ -7,16 +7,15 @@ its name, so that what is kept is what git has. Many files come in one GraphQL q
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from reviewer_tui.model.errors import DataError
-from reviewer_tui.model.tree import git_blob_id
+from reviewer_tui.model.tree import git_blob_id, git_object_id
 from reviewer_tui.sources.github.background import together
 from reviewer_tui.sources.github.client import GitHubClient
 from reviewer_tui.sources.github.errors import GitHubError, ShapeError
 from reviewer_tui.sources.github.shapes import BlobText, BlobTexts, TreeItem, TreeListing
-from reviewer_tui.sources.stored import ObjectStore, StoredObjects
+from reviewer_tui.sources.stored import ObjectStore, StoredObjects, folder_object
 
 LARGEST_FILE = 32 << 20
 """Bytes of the largest file that is read."""
@@ -112,23 +111,19 @@ class GitHubObjects(StoredObjects):
 def tree_objects(root: str, items: Iterable[TreeItem]) -> dict[str, bytes]:
     """Git's tree objects, by name, of a recursive listing below the folder `root`; folders whose listing is cut off or
     otherwise not exact are left out."""
-    inside: dict[str, list[tuple[bytes, bytes]]] = {"": []}
+    inside: dict[str, list[tuple[str, str, str]]] = {"": []}
     names = {"": root}
     for item in items:
         folder, _, name = item.path.rpartition("/")
-        raw = name.encode("utf-8", "surrogatepass")
-        order = raw + b"/" if item.type == "tree" else raw
-        entry = item.mode.lstrip("0").encode() + b" " + raw + b"\0" + _binary(item.sha)
-        inside.setdefault(folder, []).append((order, entry))
+        inside.setdefault(folder, []).append((item.mode, name, item.sha))
         if item.type == "tree":
             names[item.path] = item.sha
             inside.setdefault(item.path, [])
     objects = {}
     for path, entries in inside.items():
-        content = b"".join(entry for _, entry in sorted(entries))
-        sha = hashlib.sha1(b"tree %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
-        if names.get(path) == sha:
-            objects[sha] = content
+        content = folder_object(entries)
+        if git_object_id("tree", content) == names.get(path):
+            objects[names[path]] = content
     return objects
 
 
@@ -139,10 +134,3 @@ def _exact(blobs: Iterable[BlobText | None]) -> Iterator[tuple[str, bytes]]:
             content = blob.text.encode("utf-8", "surrogatepass")
             if git_blob_id(content) == blob.oid:
                 yield blob.oid, content
-
-
-def _binary(sha: str) -> bytes:
-    try:
-        return bytes.fromhex(sha)
-    except ValueError:
-        return b""
