@@ -11,6 +11,7 @@ from reviewer_tui.model.pull_request import PullRequestRef
 from reviewer_tui.model.refs import DEFAULT_HOST, DEFAULT_REPOSITORY
 from reviewer_tui.model.snapshot import Snapshot, Trees
 from reviewer_tui.model.tree import Tree, git_object_id
+from reviewer_tui.sources.bundle import BundleSource
 from reviewer_tui.sources.objects import GitCommit
 from reviewer_tui.sources.source import Loaded
 from reviewer_tui.sources.stored import NotCachedError, Store, StoredObjects, folder_object
@@ -80,9 +81,11 @@ def imported(host: str) -> str:
     return f"bundle!{host}"
 
 
-def import_bundle(store: Store, loaded: Loaded) -> None:
-    """Keep what came in a bundle, apart from what comes from GitHub. Contents that the bundle left out stay absent."""
-    ref = loaded.snapshot.ref
+def keep_bundle(bundle: BundleSource, store: Store) -> PullRequestRef:
+    """Keep what a bundle holds, apart from what comes from GitHub, and say what it is. Contents that the bundle left
+    out stay absent."""
+    ref = bundle.ref
+    loaded = bundle.load(ref)
     host = imported(ref.host)
     objects = StoredObjects(store, host, ref.repository)
     trees = loaded.trees
@@ -97,6 +100,7 @@ def import_bundle(store: Store, loaded: Loaded) -> None:
     store.write_snapshot(
         msgspec.structs.replace(loaded.snapshot, ref=msgspec.structs.replace(ref, host=host)), trees.policy.revision
     )
+    return ref
 
 
 def folder_objects(files: Mapping[str, str]) -> tuple[str, list[bytes]]:

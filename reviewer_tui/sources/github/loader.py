@@ -79,6 +79,15 @@ class Watch(msgspec.Struct, frozen=True):
     partial: Callable[[Loaded], None] = lambda _: None
 
 
+class TokenFacts(msgspec.Struct, frozen=True):
+    """What GitHub says of a token. `scopes` are a classic token's, joined by commas (empty for others, which have
+    permissions instead); `expires` is a time as GitHub writes it, empty where it does not say."""
+
+    login: str
+    scopes: str
+    expires: str
+
+
 class GitHubSource:
     """Pull requests of one repository, read through a client and kept in a store. Trees go on reading through both."""
 
@@ -113,6 +122,15 @@ class GitHubSource:
         loaded = self._client.run(load.whole(head, policy_ref, upstream))
         self._store.write_snapshot(loaded.snapshot, loaded.trees.policy.revision)
         return loaded
+
+    def viewer(self) -> TokenFacts:
+        """Whose token this is and what it may do. Raises GitHubError, for example where there is no token."""
+        answer = self._client.run(self._client.answer("/user", Viewer))
+        return TokenFacts(
+            login=answer.value.login,
+            scopes=answer.headers.get("x-oauth-scopes", ""),
+            expires=answer.headers.get("github-authentication-token-expiration", ""),
+        )
 
     def tree(self, revision: str) -> Tree:
         """Any revision by SHA, prefix or name."""

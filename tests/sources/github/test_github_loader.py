@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 
@@ -12,10 +14,15 @@ from reviewer_tui.model.part import Part
 from reviewer_tui.model.pull_request import PullRequestRef
 from reviewer_tui.model.snapshot import Snapshot
 from reviewer_tui.sources.cached import CacheSource
-from reviewer_tui.sources.github.errors import HiddenError, LoadCancelledError, TokenRefusedError
+from reviewer_tui.sources.github.errors import (
+    HiddenError,
+    LoadCancelledError,
+    PermissionMissingError,
+    TokenRefusedError,
+)
 from reviewer_tui.sources.github.loader import GitHubSource, Watch
 from reviewer_tui.sources.source import Loaded
-from tests.fake_github.plain import FILES, MASTER, REPOSITORY, Plain, eval_row, result_row
+from tests.fake_github.plain import FILES, MASTER, REPOSITORY, TOKEN, Plain, eval_row, result_row
 from tests.fake_github.server import Fault, Reply
 from tests.fake_github.world import Artifact, Job, Pull, archive
 from tests.sources.github.conftest import Rig
@@ -102,6 +109,13 @@ def test_without_a_token_a_public_pull_request_is_readable(rig: Rig) -> None:
     assert states(snapshot)["evals"] == "partial"  # artifacts need a token, also of public repositories
     assert "token" in snapshot.evals.reason
     assert "graphql" not in " ".join(rig.paths())
+
+
+def test_what_a_token_is(rig: Rig) -> None:
+    facts = rig.source.viewer()
+    assert (facts.login, facts.scopes) == ("reader", "repo, read:org")
+    with pytest.raises(PermissionMissingError, match="needs a token"):
+        GitHubSource(rig.new_client(None), rig.cache, REPOSITORY).viewer()
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
@@ -608,3 +622,59 @@ def test_the_cache_gives_the_same_without_the_network(rig: Rig) -> None:
     ]
     for read in reads:
         assert read(offline) == read(online)
+
+
+# --- several at once, and a death -------------------------------------------------------------------------------------
+
+LOADER = """\
+import sys
+from reviewer_tui.model.pull_request import PullRequestRef
+from reviewer_tui.sources.github.auth import Token
+from reviewer_tui.sources.github.client import GitHubClient
+from reviewer_tui.sources.github.hosts import parse_host
+from reviewer_tui.sources.github.loader import GitHubSource, Watch
+from reviewer_tui.store.cache import Cache
+
+host, path, token = sys.argv[1:]
+with Cache(path) as cache, GitHubClient(parse_host(host), Token(token, "a test"), answers=cache) as client:
+    watch = Watch(lambda step: print(step.stage, flush=True))
+    loaded = GitHubSource(client, cache, "acme/bench").load(PullRequestRef("acme/bench", 7, host), watch=watch)
+    assert loaded.snapshot.runs.complete, loaded.snapshot.runs.reason
+"""
+
+
+def start_loader(rig: Rig) -> subprocess.Popen[str]:
+    arguments = [rig.fake.host, str(rig.folder / "cache.sqlite"), TOKEN]
+    return subprocess.Popen([sys.executable, "-c", LOADER, *arguments], stdout=subprocess.PIPE, text=True)
+
+
+def test_two_processes_load_the_same_pull_request_at_once(rig: Rig) -> None:
+    rig.build(commits=3, lanes=120)
+    processes = [start_loader(rig) for _ in range(2)]
+    for process in processes:
+        process.communicate(timeout=60)
+        assert process.returncode == 0
+    assert rig.cache.verify().damaged == ()
+    offline = CacheSource(rig.cache, REPOSITORY, rig.fake.host).load(rig.ref)
+    assert len(value(offline.snapshot.runs)) == 3
+
+
+def test_a_load_that_is_killed_leaves_the_cache_whole(rig: Rig) -> None:
+    rig.build(commits=3, lanes=120)
+    rig.load()
+    head = rig.plain.git.commit({"docs/new.md": "later\n"}, on="feature")
+    rig.plain.pull.head_sha = head
+    rig.fake.latency = 0.05
+    process = start_loader(rig)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith("folders"):
+            process.kill()
+            break
+    process.wait(10)
+    process.stdout.close()
+    verified = rig.cache.verify()
+    assert (verified.damaged, verified.refetch, verified.snapshots) == ((), (), 1)
+    offline = CacheSource(rig.cache, REPOSITORY, rig.fake.host).load(rig.ref)
+    assert offline.snapshot.head == rig.plain.shas[-1]
+    assert rig.load().snapshot.head == head

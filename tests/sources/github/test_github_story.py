@@ -14,7 +14,7 @@ from reviewer_tui.model.tree import Tree
 from reviewer_tui.policy.layout import discover_layout
 from reviewer_tui.sample import load_sample
 from reviewer_tui.sources.bundle import BundleSource, write_bundle
-from reviewer_tui.sources.cached import CacheSource, import_bundle
+from reviewer_tui.sources.cached import CacheSource, keep_bundle
 from reviewer_tui.sources.github.auth import Token
 from reviewer_tui.sources.github.client import GitHubClient
 from reviewer_tui.sources.github.hosts import parse_host
@@ -146,7 +146,7 @@ def test_a_colleague_opens_it_from_a_bundle(play: Play) -> None:
     _, second = play.both_moments()
     bundle = BundleSource(write_bundle(play.folder / "2550.prbundle", second))
     with Cache(play.folder / "other.sqlite") as other:
-        import_bundle(other, bundle.load(play.ref))
+        assert keep_bundle(bundle, other) == play.ref
         loaded = CacheSource(other, REPOSITORY, play.fake.host).load(play.ref)
         assert loaded.snapshot.source == "bundle"
         assert loaded.snapshot.evals == second.snapshot.evals
