@@ -274,7 +274,7 @@ class _Composer:
         fields = frame.value
         assert isinstance(fields, dict)
         if frame.key is _Merge:
-            frame.merged = {**(frame.merged or {}), **_merged(value, mark)}
+            frame.merged = {**_merged(value, mark), **(frame.merged or {})}
             return
         if frame.key in fields:
             self.report("duplicate-key", f"The key {str(frame.key)[:80]!r} is given twice; the last one counts.", mark)
