@@ -42,9 +42,13 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Trees(msgspec.Struct, frozen=True, kw_only=True):
-    """The revisions a review reads: the policy's, both sides of the difference, and the tip to merge into."""
+    """The revisions a review reads: the policy's, both sides of the difference, and the tip to merge into.
+
+    `swept` holds commits of the pull request that were swept, by full SHA, as far as their files are known.
+    """
 
     policy: Tree
     base: Tree
     head: Tree
     default_branch: Tree
+    swept: dict[str, Tree] = {}

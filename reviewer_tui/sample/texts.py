@@ -31,7 +31,8 @@ _REVISIONS = {
 def trees_of(moment: str) -> Trees:
     """The revisions of a moment; the policy is that of the default branch."""
     trees = {role: DictTree(_files(state), revision) for role, (revision, state) in _REVISIONS[moment].items()}
-    return Trees(policy=trees["default_branch"], **trees)
+    main = trees["default_branch"]
+    return Trees(policy=main, base=trees["base"], head=trees["head"], default_branch=main)
 
 
 def comment(name: str) -> str:

@@ -107,13 +107,15 @@ def test_runs_are_green_on_the_heads(moment: SampleMoment, loaded: Loaded) -> No
     runs = loaded.snapshot.runs.value or ()
     assert len(runs) == NAMES.index(moment.name) + 1
     assert runs[-1].head_sha == loaded.snapshot.head
-    for run in runs:
+    # Of the second run only the measured lanes are told.
+    for run, green_jobs, skipped in zip(runs, (21, 13), (12, 0), strict=False):
         outcomes = [job.conclusion for job in run.jobs]
-        assert (outcomes.count("success"), outcomes.count("skipped"), len(outcomes)) == (21, 12, 33)
+        assert (outcomes.count("success"), outcomes.count("skipped")) == (green_jobs, skipped)
+        assert run.jobs_complete == bool(skipped)
         green = [job.name for job in run.jobs if job.conclusion == "success"]
         assert sum(name.startswith(("canary /", "single-node 8k1k /")) for name in green) == 9
         assert sum(name.startswith("eval /") for name in green) == 4
-        assert len({job.id for job in run.jobs}) == 33
+        assert len({job.id for job in run.jobs}) == len(run.jobs)
 
 
 def test_evals_are_those_of_the_run_and_of_its_checkpoint(loaded: Loaded) -> None:
