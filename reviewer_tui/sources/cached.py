@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,10 +12,12 @@ from reviewer_tui.model.pull_request import PullRequestRef
 from reviewer_tui.model.refs import DEFAULT_HOST, DEFAULT_REPOSITORY
 from reviewer_tui.model.snapshot import Snapshot, Trees
 from reviewer_tui.model.tree import Tree, git_object_id
-from reviewer_tui.sources.bundle import BundleSource
 from reviewer_tui.sources.objects import GitCommit
 from reviewer_tui.sources.source import Loaded
 from reviewer_tui.sources.stored import NotCachedError, Store, StoredObjects, folder_object
+
+if TYPE_CHECKING:
+    from reviewer_tui.sources.bundle import BundleSource
 
 
 class CacheSource:
