@@ -227,33 +227,63 @@ def concept_for(engine: Engine, flag: str) -> tuple[Concept, Value | None]:
     return concept, (not alone) if negated and isinstance(alone, bool) else alone
 
 
+class _Document(msgspec.Struct):
+    """A JSON argument while its flags are read; `content` is the text where it is no JSON object."""
+
+    concept: Concept
+    flag: str
+    line: int | None
+    content: dict[str, Any] | str
+
+
 def _collected(engine: Engine, pairs: Iterable[tuple[str, list[str], int | None]]) -> dict[str, Argument]:
-    found: dict[str, Argument] = {}
+    units: dict[str, tuple[str, Argument] | _Document] = {}
     for flag, words, line in pairs:
         path: list[str] = []
         if engine == "vllm" and flag.startswith("--") and "." in flag:
-            flag, *path = flag.split(".")
+            flag, *path = flag.split(".", _MAX_DEPTH)
         concept, alone = concept_for(engine, flag)
+        earlier = units.pop(concept.name, None)
         if concept.kind == "json":
-            if not path:
-                _forget(engine, found, concept)
-            for name, value in _flattened(concept, path, words):
-                found.pop(name, None)
-                found[name] = Argument(value, flag, line)
-            continue
-        found.pop(concept.name, None)
-        found[concept.name] = Argument(_value(words, alone), flag, line)
+            content = earlier.content if path and isinstance(earlier, _Document) else {}
+            units[concept.name] = _Document(concept, flag, line, _documented(content, path, words))
+        else:
+            units[concept.name] = concept.name, Argument(_value(words, alone), flag, line)
+    found: dict[str, Argument] = {}
+    for unit in units.values():
+        settings = _flattened(unit) if isinstance(unit, _Document) else (unit,)
+        for name, argument in settings:
+            found.pop(name, None)
+            found[name] = argument
     return found
 
 
-def _forget(engine: Engine, found: dict[str, Argument], concept: Concept) -> None:
-    """Take out what an earlier document of the same argument said: the last one stands for all of it."""
-    for name in [n for n, argument in found.items() if concept_for(engine, argument.flag)[0] is concept]:
-        del found[name]
+def _documented(content: dict[str, Any] | str, path: list[str], words: list[str]) -> dict[str, Any] | str:
+    """What a JSON argument is after one more flag: a document stands for all of it, a dotted flag sets one key."""
+    text = " ".join(words)
+    value = _json(text) if not path or text.startswith("{") else None
+    if not path:
+        return value if isinstance(value, dict) else " ".join(text.split())
+    document = content if isinstance(content, dict) else {}
+    _put(document, path, scalar(text) if value is None else value)
+    return document
+
+
+def _flattened(document: _Document) -> Iterator[tuple[str, Argument]]:
+    """A JSON argument as one value a key; what is no JSON object stays one text."""
+    concept = document.concept
+    if isinstance(document.content, str):
+        yield concept.name, Argument(document.content, document.flag, document.line)
+        return
+    for key, value in _leaves(document.content, "", _MAX_DEPTH):
+        if key not in concept.drop and key.split(".")[-1] not in concept.drop:
+            yield concept.into.get(key, f"{concept.name}.{key}"), Argument(value, document.flag, document.line)
 
 
 def _value(words: list[str], alone: Value | None) -> Value:
-    if alone is not None and words[:1] not in (["true"], ["True"], ["false"], ["False"]):
+    if isinstance(alone, bool) and words[:1] in (["false"], ["False"]):
+        return not alone
+    if alone is not None:
         return alone
     if not words:
         return True
@@ -283,27 +313,13 @@ def _json(text: str) -> Any:
         return None
 
 
-def _flattened(concept: Concept, path: list[str], words: list[str]) -> Iterator[tuple[str, Value]]:
-    """A JSON argument as one value a key; unreadable JSON stays one text."""
-    text = " ".join(words)
-    document: Any = scalar(text) if path else _json(text)
-    for key in reversed(path):
-        document = {key: document}
-    if not isinstance(document, dict):
-        yield concept.name, text
-        return
-    for key, value in _leaves(document, "", _MAX_DEPTH):
-        if key not in concept.drop and key.split(".")[-1] not in concept.drop:
-            yield concept.into.get(key, f"{concept.name}.{key}"), value
-
-
 def _leaves(document: dict[str, Any], prefix: str, depth: int) -> Iterator[tuple[str, Scalar]]:
     for key, value in document.items():
         name = prefix + key.replace("\\", "\\\\").replace(".", "\\.")
         if isinstance(value, dict) and value and depth:
             yield from _leaves(value, f"{name}.", depth - 1)
         elif isinstance(value, bool | int | float | str):
-            yield name, value
+            yield name, scalar(value) if isinstance(value, str) and value[:1] in ("[", "{") else value
         elif value is not None:
             yield name, json.dumps(value, sort_keys=True, separators=(",", ":"))
 
@@ -318,12 +334,13 @@ def words_of(engine: Engine, args: Mapping[str, Argument]) -> Iterator[tuple[str
             yield (argument.flag, *(str(argument.value).split() if argument.value != "" else ()))
         elif concept.kind == "json":
             document = documents.setdefault(argument.flag.split(".")[0], {})
-            _put(document, _json_path(concept, name), argument.value)
+            _put(document, _json_path(concept, name), _unwritten(argument.value))
         elif argument.flag not in written:
             written.add(argument.flag)
             values = argument.value if isinstance(argument.value, tuple) else (argument.value,)
             bare = alone is not None or (concept.kind == "value" and argument.value is True)
-            yield (argument.flag, *(() if bare else map(_word, values)))
+            undone = isinstance(alone, bool) and argument.value is not alone
+            yield (argument.flag, *(("false",) if undone else () if bare else map(_word, values)))
     for flag, document in documents.items():
         yield flag, json.dumps(document, separators=(",", ":"))
 
@@ -335,16 +352,22 @@ def _word(value: Scalar) -> str:
 def _json_path(concept: Concept, name: str) -> list[str]:
     """The keys that lead to a value inside a JSON argument."""
     path = next((key for key, target in concept.into.items() if target == name), name.removeprefix(f"{concept.name}."))
-    return [part.replace("\\.", ".").replace("\\\\", "\\") for part in re.split(r"(?<!\\)\.", path)]
+    return [re.sub(r"\\(.)", r"\1", part) for part in re.findall(r"(?:^|\.)((?:[^.\\]|\\.)*)", path, re.DOTALL)]
 
 
-def _put(document: dict[str, Any], path: Sequence[str], value: Value) -> None:
+def _put(document: dict[str, Any], path: Sequence[str], value: Any) -> None:
     for key in path[:-1]:
-        inner = document.setdefault(key, {})
-        document = inner if isinstance(inner, dict) else {}
-    is_list = isinstance(value, str) and value[:1] in ("[", "{") and value[:1] != ""
-    listed = _json(value) if is_list and isinstance(value, str) else None
-    document[path[-1]] = value if listed is None else listed
+        inner = document.get(key)
+        if not isinstance(inner, dict):
+            inner = document[key] = {}
+        document = inner
+    document[path[-1]] = value
+
+
+def _unwritten(value: Value) -> Any:
+    """The value inside a JSON document that reads as this one."""
+    parsed = _json(value) if isinstance(value, str) and value[:1] in ("[", "{") else None
+    return value if parsed is None else parsed
 
 
 def _settled(engine: Engine, found: dict[str, Argument]) -> dict[str, Argument]:
@@ -357,6 +380,8 @@ def _settled(engine: Engine, found: dict[str, Argument]) -> dict[str, Argument]:
         return found
     attention = found.pop("attn_dp", None)
     if attention is not None:
+        for name in ("dp", "dp_attn"):
+            found.pop(name, None)
         found["dp"] = attention
         found["dp_attn"] = Argument(True, attention.flag, attention.line)
     if "dp_attn" in found and found.get("dp", Argument(1, "")).value == 1:

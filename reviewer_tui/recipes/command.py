@@ -17,6 +17,8 @@ MAX_WORDS = 5_000
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _OPERATORS = ";&|<>"
+# What a page leaves to its reader (`<node0-ip>`) is a word and no redirection.
+_PLACEHOLDER = re.compile(r"<[A-Za-z][\w .-]{0,60}>")
 
 
 class _Operator(str):
@@ -157,6 +159,10 @@ def split_words(text: str, first_line: int = 1) -> Iterator[str]:
                 yield _Operator("\n")
                 line += 1
             index += 1
+        elif (placeholder := _PLACEHOLDER.match(text, index)) is not None:
+            started = line if word is None else started
+            word = [*(word or []), placeholder[0]]
+            index = placeholder.end()
         elif character in _OPERATORS:
             end = index + 1
             while end < length and text[end] in _OPERATORS:

@@ -39,6 +39,7 @@ from reviewer_tui.recipes.equivalence import (
 from reviewer_tui.recipes.submitted import MATERIAL, SubmittedRole, Variant
 
 Scope = Literal["single_node", "all"]
+PolicyName = Literal["summer", "autumn"]
 
 MAX_RANKED = 20
 
@@ -161,17 +162,21 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 # -- the policy --------------------------------------------------------------------------------------------------------
 
 
-def policy(scope: Scope) -> RecipePolicy:
-    """The demands of the policy with this scope."""
-    return table().policies["summer" if scope == "single_node" else "autumn"]
+def policy(name: PolicyName) -> RecipePolicy:
+    """The demands of a policy."""
+    return table().policies[name]
+
+
+def policy_of(prompt: str) -> PolicyName:
+    """Which demands a verifier's prompt makes: from September 2026 on it wants all settings that are useful in
+    production, before that the major ones."""
+    text = " ".join(prompt.split()).lower()
+    return "autumn" if "production serving" in text or "useful in production" in text else "summer"
 
 
 def scope_of(prompt: str) -> Scope:
-    """Whether a verifier's prompt wants recipes of single-node configurations only.
-
-    The sentence that says so stood in the recipe check from July to September 2026; without it every production
-    serving configuration needs one.
-    """
+    """Whether a verifier's prompt wants recipes of single-node configurations only, as it said from July to September
+    2026; before and after, every serving configuration needs one."""
     text = " ".join(prompt.split()).lower()
     return "single_node" if "single-node recipes only" in text or "applies to single-node" in text else "all"
 
@@ -187,15 +192,15 @@ def in_scope(variant_multinode: bool, scope: Scope) -> bool:
 def compare(
     variants: Sequence[Variant],
     arms: Sequence[RecipeArm],
-    scope: Scope = "single_node",
+    name: PolicyName = "summer",
     pull_request: int | None = None,
 ) -> Comparison:
-    """Every variant against every arm.
+    """Every variant against every arm, by the demands of the policy with this name.
 
     `pull_request` is the one under review: an arm that was generated from it is said to be circular. Without arms
     nothing is verified; without variants nothing applies.
     """
-    demands = policy(scope)
+    demands = policy(name)
     results = tuple(_compare_variant(variant, arms, demands, pull_request) for variant in variants)
     gaps = tuple(gap for result in results for gap in _gaps(result))
     status = worst((result.status for result in results), empty=Status.NOT_APPLICABLE)
@@ -295,7 +300,7 @@ def _status(
 
 
 def _identity(variant: Variant, arm: RecipeArm) -> Iterator[ArgumentComparison]:
-    """Checkpoint and hardware, which belong to the arm rather than to a role."""
+    """Checkpoint, hardware and nodes, which belong to the arm rather than to a role."""
     role = variant.roles[0].name if variant.roles else "worker"
     make = functools.partial(ArgumentComparison, role=role, group="model", cls="major", line=arm.line)
     same = variant.checkpoint.casefold() == arm.checkpoint.casefold()
@@ -322,6 +327,9 @@ def _identity(variant: Variant, arm: RecipeArm) -> Iterator[ArgumentComparison]:
         theirs=arm.hardware or None,
         why=reason or ("" if arm.hardware else "the page does not say for which hardware the command is"),
     )
+    if (variant.nodes > 1) is not (arm.nodes > 1):
+        outcome = Outcome.CONTRADICTS
+        yield make(name="nodes", title="nodes", outcome=outcome, demand="must", ours=variant.nodes, theirs=arm.nodes)
 
 
 class _Pair:

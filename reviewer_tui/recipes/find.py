@@ -11,7 +11,7 @@ from reviewer_tui.model.recipe import UpstreamPullRequest
 from reviewer_tui.model.tree import Tree
 from reviewer_tui.recipes import sglang, vllm
 from reviewer_tui.recipes.arm import Engine, Reading
-from reviewer_tui.recipes.compare import Comparison, Scope, compare
+from reviewer_tui.recipes.compare import Comparison, PolicyName, compare
 from reviewer_tui.recipes.equivalence import hardware_names
 from reviewer_tui.recipes.links import SGLANG, VLLM_RECIPES, page_of_file, recipe_files
 from reviewer_tui.recipes.submitted import Variant
@@ -46,28 +46,23 @@ class PullRequestProposal(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
 
 
-def read_page(
-    tree: Tree, engine: Engine, path: str, variants: Sequence[Variant], scope: Scope = "single_node"
-) -> Reading:
+def read_page(tree: Tree, engine: Engine, path: str, variants: Sequence[Variant]) -> Reading:
     """A page's arms for the hardware of these variants; of a page that has none, all its arms."""
     hardware = sorted({name for variant in variants for name in hardware_names(variant.hardware)})
-    reading = _read(tree, engine, path, hardware, variants, scope)
-    return reading if reading.arms or reading.problems else _read(tree, engine, path, None, variants, scope)
+    reading = _read(tree, engine, path, hardware, variants)
+    return reading if reading.arms or reading.problems else _read(tree, engine, path, None, variants)
 
 
-def _read(
-    tree: Tree, engine: Engine, path: str, hardware: list[str] | None, variants: Sequence[Variant], scope: Scope
-) -> Reading:
+def _read(tree: Tree, engine: Engine, path: str, hardware: list[str] | None, variants: Sequence[Variant]) -> Reading:
     if engine == "sglang":
         return sglang.read_page(tree, path, hardware)
-    single = scope == "single_node" or all(variant.nodes == 1 for variant in variants)
-    return vllm.read_page(tree, path, hardware, single_node=single)
+    return vllm.read_page(tree, path, hardware, single_node=all(variant.nodes == 1 for variant in variants))
 
 
 def find(
     variants: Sequence[Variant],
     trees: Mapping[Engine, Tree],
-    scope: Scope = "single_node",
+    policy: PolicyName = "summer",
     pull_request: int | None = None,
 ) -> tuple[Proposal, ...]:
     """The pages that document the submitted variants, those that cover most first; each is held against the variants
@@ -79,7 +74,7 @@ def find(
             for path in candidate_pages([variant], tree, engine) if variant.engine == engine else ():
                 wanted.setdefault(path, []).append(variant)
         proposals += [
-            propose(found, tree, engine, path, scope, pull_request) for path, found in list(wanted.items())[:MAX_PAGES]
+            propose(found, tree, engine, path, policy, pull_request) for path, found in list(wanted.items())[:MAX_PAGES]
         ]
     return tuple(sorted(proposals, key=lambda p: (-len(p.covers), len(p.lacks), p.path)))
 
@@ -89,12 +84,12 @@ def propose(
     tree: Tree,
     engine: Engine,
     path: str,
-    scope: Scope = "single_node",
+    policy: PolicyName = "summer",
     pull_request: int | None = None,
 ) -> Proposal:
     """What one page covers of the variants, and what it lacks."""
-    reading = read_page(tree, engine, path, variants, scope)
-    comparison = compare(variants, reading.arms, scope, pull_request)
+    reading = read_page(tree, engine, path, variants)
+    comparison = compare(variants, reading.arms, policy, pull_request)
     bests = [result.best for result in comparison.variants]
     covered = [best for best in bests if best is not None and best.covers]
     plain = vllm.page_url(path) if engine == "vllm" else sglang.page_url(path)

@@ -19,7 +19,7 @@ from reviewer_tui.model.tree import Tree
 from reviewer_tui.recipes import cells, sglang, vllm
 from reviewer_tui.recipes.arguments import concept_of, variable_class, words_of
 from reviewer_tui.recipes.arm import Argument, Reading, RoleName
-from reviewer_tui.recipes.compare import Comparison, Outcome, Scope, compare, policy
+from reviewer_tui.recipes.compare import Comparison, Outcome, PolicyName, compare, policy
 from reviewer_tui.recipes.equivalence import hardware_names
 from reviewer_tui.recipes.javascript import exported_literal
 from reviewer_tui.recipes.links import SGLANG, VLLM_RECIPES
@@ -59,9 +59,9 @@ class UpstreamChange(msgspec.Struct, frozen=True, kw_only=True):
     remarks: tuple[str, ...] = ()
 
 
-def wanted_words(variant: Variant, role: SubmittedRole, scope: Scope) -> list[tuple[str, ...]]:
+def wanted_words(variant: Variant, role: SubmittedRole, name: PolicyName) -> list[tuple[str, ...]]:
     """Our arguments that the policy wants to see upstream, one tuple a flag, without the checkpoint."""
-    classes = policy(scope).classes
+    classes = policy(name).classes
     kept = {
         name: argument
         for name, argument in role.args.items()
@@ -72,16 +72,16 @@ def wanted_words(variant: Variant, role: SubmittedRole, scope: Scope) -> list[tu
     return list(words_of(variant.engine, whole))
 
 
-def wanted_variables(role: SubmittedRole, scope: Scope) -> dict[str, str]:
+def wanted_variables(role: SubmittedRole, name: PolicyName) -> dict[str, str]:
     """Our environment variables that the policy wants to see upstream."""
-    classes = policy(scope).classes
+    classes = policy(name).classes
     return {name: value for name, value in role.env.items() if classes[variable_class(name)].missing != "inform"}
 
 
 # -- vLLM -------------------------------------------------------------------------------------------------------------
 
 
-def write_vllm(variant: Variant, tree: Tree, path: str | None = None, scope: Scope = "single_node") -> UpstreamChange:
+def write_vllm(variant: Variant, tree: Tree, path: str | None = None, name: PolicyName = "summer") -> UpstreamChange:
     """The fragment of a recipe document that documents a variant; of a new document where `path` is None or absent.
 
     Raises `UnreadableError` where the recipe repository cannot be read.
@@ -90,7 +90,7 @@ def write_vllm(variant: Variant, tree: Tree, path: str | None = None, scope: Sco
     target = path or f"models/{variant.checkpoint}.yaml"
     is_new = tree.blob(target) is None
     recipe = _skeleton(variant) if is_new else load_recipe(tree, target)
-    draft = _Draft(variant, recipe, catalog, target, tree.revision, scope)
+    draft = _Draft(variant, recipe, catalog, target, tree.revision, name)
     covers = draft.complete()
     document = draft.recipe if is_new else draft.fragment
     text = yaml.safe_dump(_plain(document), sort_keys=False, allow_unicode=True, width=1_000)
@@ -118,14 +118,16 @@ def _skeleton(variant: Variant) -> dict[str, Any]:
 class _Draft:
     """A recipe with what has been added to it so far, and the additions alone."""
 
-    def __init__(self, variant: Variant, recipe: Data, catalog: Catalog, path: str, commit: str, scope: Scope) -> None:
+    def __init__(
+        self, variant: Variant, recipe: Data, catalog: Catalog, path: str, commit: str, name: PolicyName
+    ) -> None:
         self.variant = variant
         self.recipe: dict[str, Any] = copy.deepcopy(dict(recipe))
         self.fragment: dict[str, Any] = {}
         self.catalog = catalog
         self.path = path
         self.commit = commit
-        self.scope = scope
+        self.policy: PolicyName = name
         self.remarks: list[str] = []
         self.strategy = _strategy(variant)
         self.key = self._variant_key()
@@ -160,7 +162,7 @@ class _Draft:
         names = hardware_names(self.variant.hardware)
         reading = vllm.read_recipe(self.recipe, self.catalog, self.path, self.commit, names)
         wanted = [arm for arm in reading.arms if arm.selection.get("strategy") == self.strategy]
-        return compare([self.variant], wanted or reading.arms, self.scope)
+        return compare([self.variant], wanted or reading.arms, self.policy)
 
     @staticmethod
     def _missing(arguments: Sequence[Any]) -> dict[RoleName, set[str]]:
@@ -309,7 +311,7 @@ def _shape(variant: Variant) -> str:
 # -- SGLang -----------------------------------------------------------------------------------------------------------
 
 
-def write_sglang(variant: Variant, tree: Tree, page: str, scope: Scope = "single_node") -> UpstreamChange:
+def write_sglang(variant: Variant, tree: Tree, page: str, name: PolicyName = "summer") -> UpstreamChange:
     """A cell for the page's config where it has one and the variant is one process, else a fenced command.
 
     Raises `UnreadableError` where the page cannot be read.
@@ -321,20 +323,20 @@ def write_sglang(variant: Variant, tree: Tree, page: str, scope: Scope = "single
         for found in imports(content.decode("utf-8", "replace"), page):
             source = tree.read(found.path) if "/configs/" in found.path and found.exported == "config" else None
             if source is not None:
-                return _cell(variant, source, found.path, tree.revision, scope)
-    return _command(variant, page, tree.revision, scope)
+                return _cell(variant, source, found.path, tree.revision, name)
+    return _command(variant, page, tree.revision, name)
 
 
-def _command(variant: Variant, page: str, commit: str, scope: Scope) -> UpstreamChange:
+def _command(variant: Variant, page: str, commit: str, name: PolicyName) -> UpstreamChange:
     """A heading and a fenced command for each process."""
     title = f"{variant.hardware.upper()}: {variant.checkpoint.rpartition('/')[2]}, {_shape(variant)}"
     blocks = []
     for role in variant.roles:
         head = f"# {role.name}\n" if len(variant.roles) > 1 else ""
-        blocks.append(f"```shell Command\n{head}{command_text(variant, role, scope)}\n```")
+        blocks.append(f"```shell Command\n{head}{command_text(variant, role, name)}\n```")
     text = f"### {title}\n\n" + "\n\n".join(blocks) + "\n"
     origin = {"repository": SGLANG, "path": page, "commit": commit, "url": sglang.page_url(page)}
-    covers = len(variant.roles) == 1 and _covers(variant, sglang.read_fenced(text, origin), scope)
+    covers = len(variant.roles) == 1 and _covers(variant, sglang.read_fenced(text, origin), name)
     return UpstreamChange(
         repository=SGLANG,
         path=page,
@@ -346,14 +348,14 @@ def _command(variant: Variant, page: str, commit: str, scope: Scope) -> Upstream
     )
 
 
-def command_text(variant: Variant, role: SubmittedRole, scope: Scope = "single_node") -> str:
+def command_text(variant: Variant, role: SubmittedRole, name: PolicyName = "summer") -> str:
     """The serve command to put on a page, with the variables that matter before it."""
     program = "sglang serve" if variant.engine == "sglang" else "vllm serve"
     if role.name == "router":
         program = "python3 -m sglang_router.launch_router"
     model = [("--model-path", variant.checkpoint)] if variant.engine == "sglang" else [(variant.checkpoint,)]
-    units = [*([] if role.name == "router" else model), *wanted_words(variant, role, scope)]
-    lines = [f"{name}={_quoted(value)}" for name, value in wanted_variables(role, scope).items()]
+    units = [*([] if role.name == "router" else model), *wanted_words(variant, role, name)]
+    lines = [f"{name}={_quoted(value)}" for name, value in wanted_variables(role, name).items()]
     lines += [program, *("  " + " ".join(map(_quoted, unit)) for unit in units)]
     return " \\\n".join(lines)
 
@@ -363,14 +365,14 @@ def _quoted(word: str) -> str:
     return word if word and safe else "'" + word.replace("'", "'\\''") + "'"
 
 
-def _cell(variant: Variant, source: bytes, path: str, commit: str, scope: Scope) -> UpstreamChange:
+def _cell(variant: Variant, source: bytes, path: str, commit: str, name: PolicyName) -> UpstreamChange:
     config = exported_literal(source, "config", path)
     match, remarks = _cell_match(variant, config)
     role = variant.roles[0]
     flags = ["--model-path {{MODEL_NAME}}"]
-    flags += [" ".join(map(_quoted, unit)) for unit in wanted_words(variant, role, scope)]
+    flags += [" ".join(map(_quoted, unit)) for unit in wanted_words(variant, role, name)]
     flags += ["--host {{HOST_IP}}", "--port {{PORT}}"]
-    env = [f"{name}={value}" for name, value in wanted_variables(role, scope).items()]
+    env = [f"{name}={value}" for name, value in wanted_variables(role, name).items()]
     written = ", ".join(f"{key}: {json.dumps(value)}" for key, value in match.items())
     listed_env = "[]" if not env else "[\n" + "".join(f"        {json.dumps(e)},\n" for e in env) + "      ]"
     text = (
@@ -386,7 +388,7 @@ def _cell(variant: Variant, source: bytes, path: str, commit: str, scope: Scope)
         kind="cell",
         title=f"Document {variant.checkpoint} on {variant.hardware.upper()} as {_shape(variant)}",
         text=text,
-        covers=not remarks and _covers(variant, _with_cell(source, text, path, commit), scope),
+        covers=not remarks and _covers(variant, _with_cell(source, text, path, commit), name),
         remarks=tuple(remarks),
     )
 
@@ -456,6 +458,6 @@ def _with_cell(source: bytes, cell: str, path: str, commit: str) -> Reading:
         return Reading(problems=(error.problem,))
 
 
-def _covers(variant: Variant, reading: Reading, scope: Scope) -> bool:
-    best = compare([variant], reading.arms, scope).variants[0].best
+def _covers(variant: Variant, reading: Reading, name: PolicyName) -> bool:
+    best = compare([variant], reading.arms, name).variants[0].best
     return best is not None and best.covers

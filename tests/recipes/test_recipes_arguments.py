@@ -50,6 +50,8 @@ def values(engine: Engine, text: str) -> dict[str, Any]:
         ("vllm", '--attention_config.use_fp4_indexer_cache=true', {"attention_config.use_fp4_indexer_cache": True}),
         ("vllm", '-cc {"pass_config":{"fuse_allreduce_rms":true},"custom_ops":["+x"]}',
          {"allreduce_fusion_rms": True, "compilation.custom_ops": '["+x"]'}),
+        ("vllm", '--attention-config.a {"b":1,"c":2} --attention-config.a.b 3',
+         {"attention_config.a.c": 2, "attention_config.a.b": 3}),
         ("vllm", "--compilation-config 3", {"compilation": "3"}),
         ("vllm", "--kv-transfer-config {broken", {"kv_transfer": "{broken"}),
     ],
@@ -100,11 +102,13 @@ flags = st.sampled_from(
 )  # fmt: skip
 vllm_flags = st.sampled_from(
     ["-tp", "--data-parallel-size", "--enable-expert-parallel", "--speculative-config", "--compilation-config",
-     "--kv-transfer-config", "--no-enable-prefix-caching", "--attention-config.backend", "--made-up", "-dcp"]
+     "--kv-transfer-config", "--no-enable-prefix-caching", "--attention-config.backend", "--made-up", "-dcp",
+     "--attention_config.a.b", "--attention-config.a", "-sc", "--speculative-config.method.x"]
 )  # fmt: skip
 words = st.sampled_from(
-    ["4", "0.9", "true", "x", "{}", '{"a.b":{"c":[1]},"method":"mtp","n":null}', '{"method":3}', "{", "", "-1", "a=b"]
-)
+    ["4", "0.9", "true", "x", "{}", '{"a.b":{"c":[1]},"method":"mtp","n":null}', '{"method":3}', "{", "", "-1", "a=b",
+     '{"a\\\\":{".":"[1, 2]"},"":{"":0}}']
+)  # fmt: skip
 
 
 @settings(max_examples=150, deadline=None)
@@ -171,6 +175,13 @@ def test_commands_are_found_in_running_text() -> None:
     assert first.env == {"A": "1", "B": "two words", "C": "3"}
     assert first.line == 13
     assert (second.engine, second.words, second.line) == ("vllm", ("acme/Big", "-tp", "2"), 15)
+
+
+def test_what_a_page_leaves_to_its_reader_is_a_word() -> None:
+    text = "sglang serve --model-path x --node-rank <node-rank> --dist-init-addr <node0-ip>:20000 --tp 16 < /dev/null"
+    assert server_commands(text)[0].words[2:] == (
+        "--node-rank", "<node-rank>", "--dist-init-addr", "<node0-ip>:20000", "--tp", "16",
+    )  # fmt: skip
 
 
 @settings(max_examples=200, deadline=None)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,9 +16,11 @@ from reviewer_tui.recipes.arm import Engine, Provenance, RecipeArm, Role, RoleNa
 from reviewer_tui.recipes.compare import (
     ArmComparison,
     Outcome,
+    PolicyName,
     Scope,
     compare,
     in_scope,
+    policy_of,
     scope_of,
 )
 from reviewer_tui.recipes.equivalence import equivalences, same_hardware, same_value
@@ -147,10 +150,10 @@ def outcome(
     theirs: str,
     name: str,
     engine: Engine = "sglang",
-    scope: Scope = "single_node",
+    policy: PolicyName = "summer",
     **fields: Any,
 ) -> tuple[Outcome, str]:
-    result = compare([variant(ours, engine, **fields)], [arm(theirs, engine)], scope).variants[0].best
+    result = compare([variant(ours, engine, **fields)], [arm(theirs, engine)], policy).variants[0].best
     assert result is not None
     found = result.of(name)
     assert found is not None
@@ -329,23 +332,23 @@ def test_the_worst_argument_comes_first() -> None:
 def test_every_role_must_be_documented() -> None:
     prefill = variant({"--tp": 1}, role="prefill").roles[0]
     decode = variant({"--tp": 8}, role="decode").roles[0]
-    both = msgspec.structs.replace(variant({}), roles=(prefill, decode), nodes=2)
+    both = msgspec.structs.replace(variant({}), roles=(prefill, decode), nodes=1)
     page = arm("--tp 1", role="prefill")
-    half = compare([both], [page], "all").variants[0]
+    half = compare([both], [page], "autumn").variants[0]
     assert half.status is Status.FAIL
     assert half.best is not None
     assert half.best.missing_roles == ("decode",)
-    assert compare([both], [page], "all").gaps == ("big-fp4, decode: the recipe does not document this role.",)
+    assert compare([both], [page], "autumn").gaps == ("big-fp4, decode: the recipe does not document this role.",)
     whole = msgspec.structs.replace(page, roles=(*page.roles, *arm("--tp 4", role="decode").roles))
-    gaps = compare([both], [whole], "all").gaps
+    gaps = compare([both], [whole], "autumn").gaps
     assert gaps == ("big-fp4, decode: tensor parallel (--tp) is 8 here and 4 in the recipe.",)
 
 
 def test_the_policies_of_summer_and_autumn_differ_in_production_settings() -> None:
     ours = {"--chunked-prefill-size": 1, "--max-running-requests": 4}
-    assert outcome(ours, "", "chunked_prefill", scope="single_node")[1] == "inform"
-    assert outcome(ours, "", "chunked_prefill", scope="all")[1] == "judge"
-    assert outcome(ours, "", "max_requests", scope="all")[1] == "inform"
+    assert outcome(ours, "", "chunked_prefill", policy="summer")[1] == "inform"
+    assert outcome(ours, "", "chunked_prefill", policy="autumn")[1] == "judge"
+    assert outcome(ours, "", "max_requests", policy="autumn")[1] == "inform"
 
 
 @pytest.mark.parametrize(
@@ -357,10 +360,24 @@ def test_the_policies_of_summer_and_autumn_differ_in_production_settings() -> No
         ("", "all"),
     ],
 )
-def test_the_scope_is_what_the_prompt_says(prompt: str, scope: Scope) -> None:
+def test_scope_and_demands_are_what_the_prompt_says(prompt: str, scope: Scope) -> None:
     assert scope_of(prompt) == scope
+    assert policy_of(prompt) == ("autumn" if "production" in prompt else "summer")
     assert in_scope(True, scope) is (scope == "all")
     assert in_scope(False, scope)
+
+
+def test_the_scope_of_every_known_prompt(real_data: Path) -> None:
+    prompts = sorted((real_data / "inferencex" / "verifier").glob("*.md"))
+    assert prompts
+    assert {(scope_of(p.read_text()), policy_of(p.read_text())) for p in prompts} == {("single_node", "summer")}
+
+
+def test_one_node_is_not_documented_by_two() -> None:
+    result = compare([variant({"--tp": 8})], [arm("--tp 8", nodes=2)]).variants[0]
+    assert result.status is Status.FAIL
+    assert result.best is not None
+    assert [a.name for a in result.best.blocking] == ["nodes"]
 
 
 # -- provenance -------------------------------------------------------------------------------------------------------

@@ -112,7 +112,7 @@ def status_after(ours: Variant, change: UpstreamChange, tree: DictTree = VLLM) -
     fragment = yaml.safe_load(change.text)
     recipe = load_recipe(tree, change.path) if tree.blob(change.path) else {}
     reading = vllm.read_recipe(merged(dict(recipe), fragment), load_catalog(tree), change.path, "c", [ours.hardware])
-    best = compare([ours], reading.arms, "single_node").variants[0].best
+    best = compare([ours], reading.arms, "summer").variants[0].best
     assert best is not None
     assert best.covers is change.covers
     return best.status
@@ -190,7 +190,7 @@ def test_a_written_command_covers_the_variant() -> None:
 
 
 def test_production_settings_are_written_where_the_policy_wants_them() -> None:
-    text = command_text(qwen(4, 1), qwen(4, 1).roles[0], "all")
+    text = command_text(qwen(4, 1), qwen(4, 1).roles[0], "autumn")
     assert "--chunked-prefill-size 16384" in text
     assert "--max-running-requests" not in text
 
@@ -221,7 +221,7 @@ def test_a_cell_says_what_else_must_be_declared() -> None:
 def test_each_process_gets_a_command() -> None:
     roles = [variant({"--tp": n}, role=role).roles[0] for n, role in ((1, "prefill"), (8, "decode"))]  # type: ignore[arg-type]
     both = msgspec.structs.replace(variant({}), roles=tuple(roles), nodes=2)
-    change = write_sglang(both, upstream("cells"), BIG_PAGE, "all")
+    change = write_sglang(both, upstream("cells"), BIG_PAGE, "autumn")
     assert change.kind == "command"
     assert change.text.count("```shell Command") == 2
     assert "# prefill\nsglang serve" in change.text
