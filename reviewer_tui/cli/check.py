@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from reviewer_tui.cli import panes
 from reviewer_tui.cli.exits import Exit, exit_of, gravest
-from reviewer_tui.cli.options import Parser, add_json, add_review, add_source, open_source, review_request
+from reviewer_tui.cli.options import Parser, add_json, add_review, add_source, review_request, source_of
 from reviewer_tui.cli.output import page_width, put, put_raw, say
 from reviewer_tui.cli.report import check_report, error_report, to_json
 from reviewer_tui.model.errors import DataError, NotFoundError, UsageError
@@ -34,12 +34,17 @@ def main(arguments: Sequence[str]) -> Exit:
     several = len(refs) > 1 or any(is_range(text) for text in args.pull_requests)
     if several and request.head:
         raise UsageError("--head names a commit of one pull request, but several are asked for.")
-    reviewer = Reviewer(open_source(args))
-    if several:
-        asked_for = {ref for text in args.pull_requests if not is_range(text) for ref in parse_refs([text], args.repo)}
-        return _several(reviewer, refs, request, args.json, asked_for)
-    review = reviewer.review(refs[0], request)
-    if args.json:
+    with source_of(args) as source:
+        reviewer = Reviewer(source)
+        if not several:
+            return _one(reviewer, refs[0], request, args.json)
+        single = [text for text in args.pull_requests if not is_range(text)]
+        return _several(reviewer, refs, request, args.json, set(parse_refs(single, args.repo, args.host)))
+
+
+def _one(reviewer: Reviewer, ref: PullRequestRef, request: ReviewRequest, as_json: bool) -> Exit:
+    review = reviewer.review(ref, request)
+    if as_json:
         put_raw(to_json(check_report(review), pretty=True))
     else:
         put(_report(review))

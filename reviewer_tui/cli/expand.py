@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable, Iterator, Sequence
 
 from reviewer_tui.cli.exits import Exit
-from reviewer_tui.cli.options import Parser, add_json, add_source, open_source
+from reviewer_tui.cli.options import Parser, add_json, add_source, source_of
 from reviewer_tui.cli.output import put, put_raw, say, table
 from reviewer_tui.cli.report import to_json
 from reviewer_tui.model.errors import NotFoundError
@@ -34,10 +34,11 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str]) -> Exit:
     args = parser().parse_args(arguments)
-    configs = Configs(open_source(args).tree(args.ref))
-    if not configs.keys:
-        raise NotFoundError(f"No master config was found at {args.ref}.", "Choose another revision with --ref.")
-    expansion = expand(configs, args.keys, args.evals)
+    with source_of(args) as source:
+        configs = Configs(source.tree(args.ref))
+        if not configs.keys:
+            raise NotFoundError(f"No master config was found at {args.ref}.", "Choose another revision with --ref.")
+        expansion = expand(configs, args.keys, args.evals)
     for problem in expansion.problems:
         say(str(problem))
     missing = [problem for problem in expansion.problems if problem.rule == "no-such-key"]

@@ -13,9 +13,9 @@ from reviewer_tui.cli.options import (
     add_json,
     add_review,
     add_source,
-    open_source,
     read_text_file,
     review_request,
+    source_of,
 )
 from reviewer_tui.cli.output import page_width, put, put_raw, wrap
 from reviewer_tui.cli.report import to_json
@@ -44,7 +44,8 @@ def main(arguments: Sequence[str]) -> Exit:
     ref = parse_ref(args.pull_request, args.repo, args.host)
     text = read_text_file(args.file, "sign-off")
     request = msgspec.structs.replace(review_request(args), sign_off=text)
-    report = lint_sign_off(Reviewer(open_source(args)).review(ref, request), text)
+    with source_of(args) as source:
+        report = lint_sign_off(Reviewer(source).review(ref, request), text)
     if args.json:
         put_raw(to_json(_report(report), pretty=True))
     else:

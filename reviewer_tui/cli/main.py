@@ -18,7 +18,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("check", "run the checks on one or several pull requests"),
     "signoff": ("signoff", "compose the sign-off comment"),
     "lint": ("lint", "judge an existing sign-off text"),
+    "fetch": ("fetch", "load pull requests from GitHub into the cache"),
     "expand": ("expand", "the points of config keys at a revision"),
+    "auth": ("auth", "keep, look at or forget the token for a host"),
+    "cache": ("cache", "see and keep what is stored for work without the network"),
+    "doctor": ("doctor", "tell what this machine has, and what each feature lacks"),
     "explain": ("explain", "what a check decides, from which files, by which rule"),
     "completion": ("completion", "print a shell completion script"),
 }

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import datetime
 import os
 import re
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -37,6 +39,7 @@ def add_source(parser: argparse.ArgumentParser) -> None:
         default=os.environ.get(CLONE_VARIABLE),
         help=f"read a local clone, bare or not, refs/pull/N/head included; no network (default: ${CLONE_VARIABLE})",
     )
+    group.add_argument("--offline", action="store_true", help="read the cache only; no network")
     group.add_argument("--repo", metavar="OWNER/NAME", default=DEFAULT_REPOSITORY, help="default: %(default)s")
     group.add_argument("--host", metavar="HOST", default=DEFAULT_HOST, help="default: %(default)s")
 
@@ -104,17 +107,25 @@ def _read_limited(path: Path) -> bytes:
         return file.read(_LARGEST_SIGN_OFF + 1)
 
 
-def open_source(args: argparse.Namespace) -> Source:
-    """The source that the options name."""
+@contextlib.contextmanager
+def source_of(args: argparse.Namespace, progress: Callable[[str], None] | None = None) -> Iterator[Source]:
+    """The source that the options name, open for as long as it is used: a clone, the cache, or GitHub.
+
+    `progress` is told what is being loaded and waited for; without it, waits show on stderr.
+    """
     if not _REPOSITORY.match(args.repo):
         raise UsageError(
             f"“{args.repo}” names no repository.", f"Write --repo as owner/name, e.g. {DEFAULT_REPOSITORY}."
         )
+    if args.clone and args.offline:
+        raise UsageError("--clone and --offline name two sources.", "A clone needs no network anyway.")
     if args.clone:
         from reviewer_tui.sources.clone import CloneSource
 
-        return CloneSource(Path(args.clone), repository=args.repo, host=args.host)
-    raise UsageError(
-        "No source is given.",
-        f"Name a local clone with --clone DIR (or in ${CLONE_VARIABLE}); “reviewer-tui demo” needs none.",
-    )
+        with CloneSource(Path(args.clone), repository=args.repo, host=args.host) as clone:
+            yield clone
+        return
+    from reviewer_tui.cli.network import github, offline
+
+    with offline(args) if args.offline else github(args, progress) as source:
+        yield source

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from reviewer_tui.cli.exits import Exit
-from reviewer_tui.cli.options import Parser, add_review, add_source, open_source, review_request
+from reviewer_tui.cli.options import Parser, add_review, add_source, review_request, source_of
 from reviewer_tui.cli.output import page_width, put
 from reviewer_tui.cli.panes import PANES, header, whole
 from reviewer_tui.model.refs import parse_ref
@@ -25,12 +25,13 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> Exit:
     args = parser().parse_args(arguments)
     ref = parse_ref(args.pull_request, args.repo, args.host)
-    review = Reviewer(open_source(args)).review(ref, review_request(args))
+    request = review_request(args)
     width = page_width()
-    if args.pane is None:
-        put(whole(review, width))
-    else:
-        put(header(review, width))
-        put([""])
-        put(PANES[args.pane](review, width))
+    with source_of(args) as source:
+        review = Reviewer(source).review(ref, request)
+        if args.pane is None:
+            put(whole(review, width))
+        else:
+            put([*header(review, width), ""])
+            put(PANES[args.pane](review, width))
     return Exit.DONE

@@ -13,9 +13,9 @@ from reviewer_tui.cli.options import (
     add_json,
     add_review,
     add_source,
-    open_source,
     read_text_file,
     review_request,
+    source_of,
 )
 from reviewer_tui.cli.output import put_raw, say
 from reviewer_tui.cli.report import to_json
@@ -48,15 +48,10 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> Exit:
     args = parser().parse_args(arguments)
     ref = parse_ref(args.pull_request, args.repo, args.host)
-    review = Reviewer(open_source(args)).review(ref, review_request(args))
-    if args.template is not None:
-        review = _with_template(review, args.template)
-    template = review.policy.template.value
-    if template is not None:
-        review = review.with_notes(apply(review.notes, template, args.tick, args.note))
-    elif args.tick or args.note:
-        raise UsageError("There is no checklist whose items could be ticked.", review.policy.template.reason)
-    composed = compose_sign_off(review)
+    request = review_request(args)
+    with source_of(args) as source:
+        review = Reviewer(source).review(ref, request)
+        composed = _composed(review, args)
     if args.json:
         put_raw(to_json(_report(review, composed), pretty=True))
     else:
@@ -64,6 +59,18 @@ def main(arguments: Sequence[str]) -> Exit:
     for missing in composed.unfinished:
         say(missing.reason)
     return Exit.DONE
+
+
+def _composed(review: Review, args: argparse.Namespace) -> ComposedSignOff:
+    """The sign-off with the ticks, notes and template of the command line."""
+    if args.template is not None:
+        review = _with_template(review, args.template)
+    template = review.policy.template.value
+    if template is not None:
+        review = review.with_notes(apply(review.notes, template, args.tick, args.note))
+    elif args.tick or args.note:
+        raise UsageError("There is no checklist whose items could be ticked.", review.policy.template.reason)
+    return compose_sign_off(review)
 
 
 def _with_template(review: Review, name: str) -> Review:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from collections.abc import Sequence
 
 from reviewer_tui.cli.exits import Exit
 from reviewer_tui.cli.main import help_text
-from reviewer_tui.cli.options import Parser, add_review, add_source, open_source, review_request
+from reviewer_tui.cli.options import Parser, add_review, add_source, review_request, source_of
 from reviewer_tui.cli.output import page_width, put
 from reviewer_tui.cli.panes import whole
 from reviewer_tui.model.errors import UsageError
@@ -43,11 +44,16 @@ def main(arguments: Sequence[str]) -> Exit:
     if not has_terminal():
         from reviewer_tui.review.load import Reviewer
 
-        return as_text(Reviewer(open_source(args)).review(ref, request))
+        with source_of(args) as source:
+            return as_text(Reviewer(source).review(ref, request))
     from reviewer_tui.review.desks import ReviewDesk
     from reviewer_tui.store.places import data_directory
 
-    return on_screen(ReviewDesk(lambda: open_source(args), ref, request, data_directory()), args)
+    with contextlib.ExitStack() as open_sources:
+        desk = ReviewDesk(
+            lambda tell: open_sources.enter_context(source_of(args, tell)), ref, request, data_directory()
+        )
+        return on_screen(desk, args)
 
 
 def has_terminal() -> bool:

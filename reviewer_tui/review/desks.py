@@ -121,17 +121,22 @@ class ReviewDesk(_Paperwork):
     moments: tuple[Moment, ...] = ()
 
     def __init__(
-        self, source: Callable[[], Source], ref: PullRequestRef, request: ReviewRequest, directory: Path
+        self, open_source: Callable[[Progress], Source], ref: PullRequestRef, request: ReviewRequest, directory: Path
     ) -> None:
         super().__init__(directory)
-        self._open = source
+        self._open_source = open_source
+        self._source: Source | None = None
+        self._progress: Progress = lambda _: None
         self._ref = ref
         self._request = request
         self.title = f"{ref.repository} #{ref.number}"
 
     def load(self, moment: str | None, progress: Progress) -> Review:
+        self._progress = progress
         progress(f"reading {self.title}")
-        return self.with_notes(Reviewer(self._open()).review(self._ref, self._request))
+        if self._source is None:
+            self._source = self._open_source(lambda words: self._progress(words))
+        return self.with_notes(Reviewer(self._source).review(self._ref, self._request))
 
 
 class SampleDesk(_Paperwork):

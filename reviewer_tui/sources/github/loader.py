@@ -98,8 +98,10 @@ class GitHubSource:
         repository: str = DEFAULT_REPOSITORY,
         *,
         now: Callable[[], str] | None = None,
+        watch: Watch | None = None,
     ) -> None:
         self._client = client
+        self._watch = watch or Watch()
         self._store = store
         self._repository = repository
         self._now = now or _utc_now
@@ -116,8 +118,8 @@ class GitHubSource:
     ) -> Loaded:
         """One pull request, at `head` (a SHA or prefix) or at its newest head, under the policy of `policy_ref`. Raises
         GitHubError where the pull request itself, its commits or its files cannot be had; what else is missing is said
-        in the parts."""
-        load = _Load(self._client, self.objects(ref.repository), ref, watch or Watch(), self._now)
+        in the parts. `watch` is told of this load, instead of the one that is told of all."""
+        load = _Load(self._client, self.objects(ref.repository), ref, watch or self._watch, self._now)
         upstream = UpstreamReader(self._upstream, self._anonymous, load.watch.progress, self._now)
         loaded = self._client.run(load.whole(head, policy_ref, upstream))
         self._store.write_snapshot(loaded.snapshot, loaded.trees.policy.revision)
