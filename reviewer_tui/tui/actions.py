@@ -85,6 +85,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("signoff", "save", ("w",), "save to a file", "Write the sign-off to a file, and say where.", 3),
     Action("signoff", "editor", ("e",), "$EDITOR", "Edit the detail section in your own editor.", 4),
     Action("signoff", "redraft", ("r",), "draft again", "Forget the edited detail section and draft it again.", 5),
+    Action("signoff", "compare", ("D",), "diff to posted", "Compare with your sign-off that is posted already.", 6),
     Action("signoff", "other_side", ("tab",), "next part", "From the preview to the faults, and back."),
     Action("signoff", "back", ("escape", "q"), "back (kept)", "Back to the review; everything is kept.", 92),
     Action("note", "draft", ("ctrl+t",), "take the draft", "Put the offered sentence into the note.", 1),

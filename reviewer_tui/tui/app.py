@@ -26,7 +26,7 @@ from textual.widgets import Static
 
 from reviewer_tui.model.errors import ReviewerError, UsageError
 from reviewer_tui.tui.actions import actions_of, bindings
-from reviewer_tui.tui.page import clean
+from reviewer_tui.tui.texts.page import clean
 from reviewer_tui.tui.themes import DARK, LIGHT
 
 if TYPE_CHECKING:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from textual.widgets import TextArea
 
+from reviewer_tui.model.part import complete
 from reviewer_tui.tui import clipboard
 from reviewer_tui.tui.app import ReviewerApp
 from reviewer_tui.tui.screens.review import ReviewScreen
@@ -66,8 +68,6 @@ async def test_a_text_too_long_for_a_comment_is_a_fault(desk: FakeDesk, open_app
     app = open_app(desk)
     async with shown_app(app, SIZE) as pilot:
         assert app.review is not None
-        import msgspec
-
         app.write_notes(msgspec.structs.replace(app.review.notes, detail="x" * LONGEST_BODY))
         await pilot.press("s")
         await until(pilot, lambda: "characters too long for one comment" in text(app))
@@ -155,3 +155,25 @@ def test_the_editor_is_the_reviewers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EDITOR")
     monkeypatch.setattr("shutil.which", lambda name: None)
     assert editor_command() is None
+
+
+async def test_comparing_with_the_posted_sign_off(desk: FakeDesk, open_app: Open) -> None:
+    review = desk.review
+    app = open_app(desk)
+    async with shown_app(app, SIZE) as pilot:
+        await pilot.press("s", "D")
+        await until(pilot, lambda: "No sign-off of yours is posted." in said(app))
+    body = desk.compose(review).text.replace("evals; link", "evals, link").replace("\n", "\r\n")
+    comments = review.snapshot.conversation.value or ()
+    posted = msgspec.structs.replace(comments[0], author="Ankur-Singh", body=body)
+    snapshot = msgspec.structs.replace(review.snapshot, conversation=complete((posted,)))
+    desk.review = msgspec.structs.replace(review, snapshot=snapshot)
+    app = open_app(desk)
+    async with shown_app(app, SIZE) as pilot:
+        await pilot.press("s", "D")
+        await settle(pilot)
+        assert "From the sign-off posted by Ankur-Singh on 2026-08-11 to this one" in text(app)
+        changed = [row for row in rows(app) if " - - [ ]" in row or " + - [ ]" in row]
+        assert len(changed) == 2
+        assert "passes evals, link" in changed[0]
+        assert "passes evals; link" in changed[1]

@@ -15,12 +15,18 @@ from textual.theme import BUILTIN_THEMES
 from reviewer_tui.model.finding import Status
 from reviewer_tui.model.part import complete, partial
 from reviewer_tui.model.pull_request import PullRequestInfo
+from reviewer_tui.model.result import BenchmarkResult
 from reviewer_tui.model.run import CheckRun
-from reviewer_tui.tui import facts
+from reviewer_tui.policy.items import Pane
+from reviewer_tui.review.session import Review
 from reviewer_tui.tui.actions import ACTIONS, GROUPS, Place, actions_of
-from reviewer_tui.tui.header import header_lines
-from reviewer_tui.tui.page import Piece, clean, cut, line, pad, table, wrap
 from reviewer_tui.tui.screens.help import help_lines
+from reviewer_tui.tui.texts.evidence import evidence_lines, part_lines
+from reviewer_tui.tui.texts.header import header_lines
+from reviewer_tui.tui.texts.naming import PANES, age, checks_apart
+from reviewer_tui.tui.texts.page import Piece, clean, cut, line, pad, table, wrap
+from reviewer_tui.tui.texts.panes import _tally, pane_facts
+from reviewer_tui.tui.texts.results import plot_lines
 from reviewer_tui.tui.themes import DARK, LIGHT
 from tests.tui.reviews import NOW, make_review, without_data
 
@@ -80,21 +86,21 @@ def test_the_header_fits_every_width_and_never_loses_the_verdict(width: int, sho
     ],
 )
 def test_the_age_of_the_facts(taken: str, said: str) -> None:
-    assert facts.age(taken, datetime(2026, 8, 12, 10, 0, 12, tzinfo=UTC)) == said
+    assert age(taken, datetime(2026, 8, 12, 10, 0, 12, tzinfo=UTC)) == said
 
 
 # --- panes ----------------------------------------------------------------------------------------------------------
 
 
-def pane(name: facts.Pane, review: facts.Review | None = None) -> str:
-    return "\n".join(row.text for row in facts.pane_facts(review or make_review(), name).lines)
+def pane(name: Pane, review: Review | None = None) -> str:
+    return "\n".join(row.text for row in pane_facts(review or make_review(), name).lines)
 
 
 def test_the_diff_pane_tells_what_the_change_means() -> None:
     text = pane("diff")
     assert "  model  nvidia/Qwen3.5-NVFP4 -> nvidia/Qwen3.5-NVFP4-V2  line 36" in text
     assert "  + 8k1k tp2 ep2 mtp  c16 c32* c64*  * evaluated  line 41" in text
-    assert facts.pane_facts(make_review(), "diff").summary == "1 key, +3 points, +2 evals"
+    assert pane_facts(make_review(), "diff").summary == "1 key, +3 points, +2 evals"
 
 
 def test_lanes_are_counted_by_family_without_the_skipped_ones() -> None:
@@ -103,7 +109,7 @@ def test_lanes_are_counted_by_family_without_the_skipped_ones() -> None:
     assert "  skipped     multi-node" in text
     bad = CheckRun(id=1, name="eval / x", status="completed", conclusion="failure", head_sha="h")
     running = msgspec.structs.replace(bad, id=2, status="in_progress", conclusion=None)
-    good, rest = facts._tally([bad, running])
+    good, rest = _tally([bad, running])
     assert good == "0/2 success"
     assert rest == Piece("1 failure, 1 in_progress", "fail")
 
@@ -113,7 +119,7 @@ def test_a_run_of_another_commit_is_told_apart() -> None:
     (run,) = review.snapshot.runs.value or ()
     other = msgspec.structs.replace(run, head_sha="f" * 40)
     moved = msgspec.structs.replace(review, snapshot=msgspec.structs.replace(review.snapshot, runs=complete((other,))))
-    assert facts.pane_facts(moved, "runs").summary == "none on this head, 1 run elsewhere"
+    assert pane_facts(moved, "runs").summary == "none on this head, 1 run elsewhere"
     assert "on fffffff" in pane("runs", moved)
 
 
@@ -140,21 +146,21 @@ def test_results_stand_beside_the_published_ones() -> None:
     assert "7534.5 tok/s/GPU  +5.85 %  120.16 tok/s/user  +5.17 %" in pane("evals")
 
 
-@pytest.mark.parametrize("name", facts.PANES[1:])
-def test_what_is_not_known_is_never_nothing(name: facts.Pane) -> None:
+@pytest.mark.parametrize("name", PANES[1:])
+def test_what_is_not_known_is_never_nothing(name: Pane) -> None:
     review = without_data(make_review())
-    assert facts.pane_facts(review, name).summary == "not known"
+    assert pane_facts(review, name).summary == "not known"
     assert "not known. A clone holds no runs." in pane(name, review)
     assert "To get it: Start with a token: reviewer-tui 2550" in pane(name, review)
 
 
 def test_a_part_that_is_not_all_there_says_so() -> None:
-    lines = facts.part_lines(partial((1,), "Page 2 failed.", "Load again."), "Runs")
+    lines = part_lines(partial((1,), "Page 2 failed.", "Load again."), "Runs")
     assert [row.text for row in lines] == [
         "U Runs: only part of it is known. Page 2 failed.",
         "  To get it: Load again.",
     ]
-    assert [row.text for row in facts.part_lines(complete(()), "Runs")] == ["Runs: none."]
+    assert [row.text for row in part_lines(complete(()), "Runs")] == ["Runs: none."]
 
 
 def test_the_evidence_of_an_item() -> None:
@@ -163,7 +169,7 @@ def test_the_evidence_of_an_item() -> None:
     assert template is not None
     item = template.item("11")
     assert item is not None
-    text = "\n".join(row.text for row in facts.evidence_lines(review, item, chinese=True, draft="Say this."))
+    text = "\n".join(row.text for row in evidence_lines(review, item, chinese=True, draft="Say this."))
     assert "已确认第 11 项" in text
     assert "F The attention backend differs.  configs/nvidia-master.yaml:39 at 21d6bbb" in text
     assert "expected trtllm_mha  found flashinfer" in text
@@ -171,7 +177,7 @@ def test_the_evidence_of_an_item() -> None:
 
 
 def test_checks_without_an_item_are_not_lost() -> None:
-    assert [result.name for result in facts.checks_apart(make_review())] == ["owner", "check-16"]
+    assert [result.name for result in checks_apart(make_review())] == ["owner", "check-16"]
 
 
 # --- actions --------------------------------------------------------------------------------------------------------
@@ -242,3 +248,23 @@ def test_the_letters_are_readable_in_every_theme(name: str) -> None:
 
 def test_a_status_is_a_letter() -> None:
     assert [status.letter for status in Status] == ["P", "F", "W", "-", "U", "J"]
+
+
+def test_results_are_plotted_where_there_is_something_to_see() -> None:
+    def result(conc: int, throughput: float, interactivity: float) -> BenchmarkResult:
+        return BenchmarkResult(
+            run_id=1,
+            parallelism="tp2",
+            conc=conc,
+            throughput_per_gpu=throughput,
+            interactivity=interactivity,
+            published_throughput_per_gpu=throughput - 500,
+            published_interactivity=interactivity,
+        )
+
+    rows = [row.text for row in plot_lines((result(16, 7500, 120), result(64, 13000, 50)))]
+    assert rows[2].startswith("13000 |*")
+    assert sum(row.count("*") for row in rows[2:]) == sum(row.count("o") for row in rows[2:]) == 2
+    assert rows[-1].split() == ["50", "120"]
+    assert plot_lines((result(16, 7500, 120),)) == [], "one column is no plot"
+    assert plot_lines(()) == []

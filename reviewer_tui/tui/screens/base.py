@@ -9,7 +9,7 @@ from textual.screen import Screen
 from reviewer_tui.review.session import Review
 from reviewer_tui.tui.actions import LAST, Place, actions_of
 from reviewer_tui.tui.app import ReviewerApp
-from reviewer_tui.tui.header import header_lines
+from reviewer_tui.tui.texts.header import header_lines
 from reviewer_tui.tui.widgets.bars import HeaderBar, KeyBar
 
 # Columns from which the layout is wide, or medium; rows from which there is room for evidence below.

@@ -17,9 +17,10 @@ from reviewer_tui.tui.actions import Place, bindings
 from reviewer_tui.tui.diff.file_diff import FileDiff
 from reviewer_tui.tui.diff.read import read_diff, viewed_mark
 from reviewer_tui.tui.diff.rows import Rows
-from reviewer_tui.tui.facts import key_lines, part_lines
-from reviewer_tui.tui.page import BLANK, Line, Piece, Target, clean, line, table
 from reviewer_tui.tui.screens.base import ReviewerScreen
+from reviewer_tui.tui.texts.evidence import part_lines
+from reviewer_tui.tui.texts.page import BLANK, Line, Piece, Target, clean, line, table
+from reviewer_tui.tui.texts.panes import key_lines
 from reviewer_tui.tui.widgets.bars import HeaderBar, KeyBar, SearchBar
 from reviewer_tui.tui.widgets.diff_view import DiffView
 from reviewer_tui.tui.widgets.line_view import LineView
@@ -236,7 +237,7 @@ class DiffScreen(ReviewerScreen):
 
     def _show_meaning(self) -> None:
         keys = [change for change in self.review.changes.keys if self._is_of_file(change)]
-        lines = meaning_lines(keys, self.review.snapshot.head)
+        lines = meaning_lines(keys)
         self.meaning.show_facts(self.path, lines, top=True)
 
     def _is_of_file(self, change: KeyChange) -> bool:
@@ -366,13 +367,13 @@ class DiffScreen(ReviewerScreen):
             self.reviewer.say(f"“{self._searched}” is not in this file.")
 
 
-def meaning_lines(keys: list[KeyChange], head: str) -> list[Line]:
+def meaning_lines(keys: list[KeyChange]) -> list[Line]:
     """What the changes of a file's config keys mean: fields, arms, and every point that comes or goes."""
     if not keys:
         return [line(Piece("No config key changes in this file. v shows its text.", "dim"))]
     lines: list[Line] = []
     for change in keys:
-        lines += key_lines(change, head)
+        lines += key_lines(change)
         rows = [
             [
                 Piece(f"  {sign} {point.label}", style),

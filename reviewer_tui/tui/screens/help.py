@@ -9,7 +9,7 @@ from textual.binding import BindingType
 from textual.screen import ModalScreen
 
 from reviewer_tui.tui.actions import GROUPS, Place, actions_of, bindings
-from reviewer_tui.tui.page import BLANK, Line, Piece, line
+from reviewer_tui.tui.texts.page import BLANK, Line, Piece, line
 from reviewer_tui.tui.widgets.pane import Pane
 
 LETTERS = (

@@ -14,7 +14,7 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
 from reviewer_tui.tui.app import ReviewerApp
-from reviewer_tui.tui.page import clean
+from reviewer_tui.tui.texts.page import clean
 
 
 class ErrorScreen(Screen[None]):

@@ -15,8 +15,8 @@ from reviewer_tui.model.checklist import ChecklistItem
 from reviewer_tui.policy.items import plain_text
 from reviewer_tui.tui.actions import bindings
 from reviewer_tui.tui.app import ReviewerApp
-from reviewer_tui.tui.facts import short_name
-from reviewer_tui.tui.page import clean
+from reviewer_tui.tui.texts.naming import short_name
+from reviewer_tui.tui.texts.page import clean
 
 
 class NoteScreen(ModalScreen[None]):

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Horizontal
-from textual.timer import Timer
 from textual.widget import Widget
 
 from reviewer_tui.model.checklist import ChecklistItem
-from reviewer_tui.model.finding import Status, worst
+from reviewer_tui.model.finding import CheckResult, Status, worst
 from reviewer_tui.policy.items import Pane as PaneName
 from reviewer_tui.policy.items import checklist_map, pane_of
 from reviewer_tui.tui.actions import Place, bindings
-from reviewer_tui.tui.facts import (
-    PANE_TITLES,
-    PANES,
-    check_lines,
-    checks_in,
-    evidence_lines,
-    pane_facts,
-    short_name,
-)
-from reviewer_tui.tui.page import Target
 from reviewer_tui.tui.screens.base import ReviewerScreen
+from reviewer_tui.tui.texts.evidence import check_lines, evidence_lines
+from reviewer_tui.tui.texts.naming import PANE_TITLES, PANES, checks_in, short_name
+from reviewer_tui.tui.texts.page import Target
+from reviewer_tui.tui.texts.panes import pane_facts
 from reviewer_tui.tui.widgets.bars import HeaderBar, KeyBar, SearchBar, Tab, TabStrip
 from reviewer_tui.tui.widgets.checklist import Checklist
 from reviewer_tui.tui.widgets.line_view import LineView
@@ -50,6 +44,7 @@ class ReviewScreen(ReviewerScreen):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("review")
+    PLACES: ClassVar[tuple[Place, ...]] = ("review",)
     DEFAULT_CSS = """
     ReviewScreen {
         #body { height: 1fr; }
@@ -99,10 +94,7 @@ class ReviewScreen(ReviewerScreen):
         self.zoomed = False
         self.chinese = False
         self._open: list[PaneName] = ["diff", "runs"]
-        self._refill: Timer | None = None
         self._shown_review: object = None
-
-    PLACES: ClassVar[tuple[Place, ...]] = ("review",)
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -161,20 +153,34 @@ class ReviewScreen(ReviewerScreen):
         """The evidence of what the checklist's cursor is on, and its pane brought forward."""
         item, check = self.checklist.item, self.checklist.check
         composed = self.reviewer.composed
+        results: Sequence[CheckResult]
         if item is not None:
+            results = self.review.results_for(item)
             draft = composed.drafts.get(item.label, "") if composed else ""
             lines = evidence_lines(self.review, item, chinese=self.chinese, draft=draft)
             self.evidence.title = f"Evidence for {item.label} {short_name(item)}"
         else:
             result = self.review.result(check)
-            lines = check_lines([result] if result else [])
+            results = (result,) if result else ()
+            lines = check_lines(results)
             self.evidence.title = f"Evidence for {check.replace('_', ' ')}" if check else "Evidence"
         self.evidence.show_facts("", lines, top=top)
         related = pane_of(item.name) if item is not None else _pane_of_check(check)
         for name in PANES:
             self.pane(name).relate(name == related)
-        if related in PANES and not self.single and not self.wide:
-            self._unfold(related)
+        if related in PANES:
+            if not self.single and not self.wide:
+                self._unfold(related)
+            if top:
+                self._bring_forward(self.pane(related), results)
+
+    def _bring_forward(self, pane: Pane, results: Sequence[CheckResult]) -> None:
+        """Scroll a pane to the first line that is about a place the findings name."""
+        places = {(finding.path, finding.line) for result in results for finding in result.findings if finding.path}
+        rows = (i for i, (_, row) in enumerate(pane.rows) if row.target and row.target[:2] in places)
+        row = next(rows, None)
+        if row is not None and not pane.has_focus:
+            pane.move_to(row)
 
     def _show_tabs(self) -> None:
         roomy = self.app.size.width >= 60
@@ -331,7 +337,11 @@ class ReviewScreen(ReviewerScreen):
     def action_results(self) -> None:
         """To the results, which stand below the eval scores."""
         self._go_to("evals")
-        self.call_after_refresh(self.pane("evals").find, "Results")
+        pane = self.pane("evals")
+        row = next((i for i, (_, row) in enumerate(pane.rows) if row.text.startswith(("Results", "U Results"))), None)
+        if row is not None:
+            pane.move_to(row)
+            pane.scroll_to(None, row, animate=False)
 
     def action_follow(self) -> None:
         view = self.focused

@@ -21,10 +21,11 @@ from textual.widgets import TextArea
 
 from reviewer_tui.model.errors import ReviewerError
 from reviewer_tui.model.finding import Status
+from reviewer_tui.review.conversation import current_sign_off
 from reviewer_tui.tui.actions import Place, bindings
 from reviewer_tui.tui.clipboard import copy_natively
-from reviewer_tui.tui.page import Line, Piece, letter, line
 from reviewer_tui.tui.screens.base import ReviewerScreen
+from reviewer_tui.tui.texts.page import Line, Piece, letter, line
 from reviewer_tui.tui.widgets.bars import HeaderBar, KeyBar
 from reviewer_tui.tui.widgets.pane import Pane
 
@@ -163,6 +164,19 @@ class SignOffScreen(ReviewerScreen):
             return
         self._write_detail(None)
         self.reviewer.say("The detail section is drafted again from findings and notes.")
+
+    def action_compare(self) -> None:
+        """The newest posted sign-off of the signer against this one."""
+        composed, posted = self.reviewer.composed, current_sign_off(self.review.snapshot, self.review.signer)
+        if posted is None:
+            part = self.review.snapshot.conversation
+            known = "No sign-off of yours is posted." if part.complete else f"Not known: {part.reason} {part.remedy}"
+            self.reviewer.say(known)
+        elif composed is not None:
+            from reviewer_tui.tui.screens.comparison import ComparisonScreen
+
+            title = f"From the sign-off posted by {posted.author} on {posted.created_at[:10]} to this one"
+            self.app.push_screen(ComparisonScreen(title, posted.body, composed.text))
 
     def action_copy(self) -> None:
         composed = self.reviewer.composed

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from reviewer_tui.tui.actions import Action
-from reviewer_tui.tui.page import Line, Piece, line
+from reviewer_tui.tui.texts.page import Line, Piece, line
 from reviewer_tui.tui.widgets.line_view import LineView
 
 Header = Callable[[int], Sequence[Line]]

@@ -10,10 +10,11 @@ from textual.message import Message
 from reviewer_tui.model.checklist import ChecklistItem, Decision
 from reviewer_tui.review.session import Review
 from reviewer_tui.tui.actions import bindings
-from reviewer_tui.tui.facts import checks_apart, chinese_text, item_summary, part_lines, short_name
-from reviewer_tui.tui.header import progress
-from reviewer_tui.tui.page import Line, Piece, Target, clean, cut, letter, pad
-from reviewer_tui.tui.page import line as make_line
+from reviewer_tui.tui.texts.evidence import chinese_text, part_lines
+from reviewer_tui.tui.texts.header import progress
+from reviewer_tui.tui.texts.naming import checks_apart, item_summary, short_name
+from reviewer_tui.tui.texts.page import Line, Piece, Target, clean, cut, letter, pad
+from reviewer_tui.tui.texts.page import line as make_line
 from reviewer_tui.tui.widgets.pane import Pane
 
 BOXES = {

@@ -24,7 +24,7 @@ from reviewer_tui.tui.diff.rows import Mode, Row, Rows
 from reviewer_tui.tui.diff.shown import Shown, Span, show_line
 from reviewer_tui.tui.diff.syntax import syntax_spans
 from reviewer_tui.tui.diff.words import Marks, word_marks
-from reviewer_tui.tui.page import clean, cut
+from reviewer_tui.tui.texts.page import clean, cut
 from reviewer_tui.tui.widgets.looks import Looks
 from reviewer_tui.tui.widgets.scroll import fit_scroll_bars
 

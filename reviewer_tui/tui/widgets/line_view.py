@@ -16,7 +16,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from reviewer_tui.tui.actions import bindings
-from reviewer_tui.tui.page import STYLES, Line, Target, wrap
+from reviewer_tui.tui.texts.page import STYLES, Line, Target, wrap
 from reviewer_tui.tui.widgets.looks import Looks
 from reviewer_tui.tui.widgets.scroll import fit_scroll_bars
 

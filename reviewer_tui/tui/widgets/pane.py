@@ -6,7 +6,7 @@ from rich.segment import Segment
 from textual.content import Content
 from textual.strip import Strip
 
-from reviewer_tui.tui.page import Line, clean, cut
+from reviewer_tui.tui.texts.page import Line, clean, cut
 from reviewer_tui.tui.widgets.line_view import LineView
 
 

@@ -10,8 +10,8 @@ from rich.cells import cell_len
 from reviewer_tui.model.checklist import Decision
 from reviewer_tui.model.finding import Verdict
 from reviewer_tui.review.session import Review
-from reviewer_tui.tui.facts import age, counts
-from reviewer_tui.tui.page import Line, Piece, clean, cut, line
+from reviewer_tui.tui.texts.naming import age, counts
+from reviewer_tui.tui.texts.page import Line, Piece, clean, cut, line
 
 # The type and scope in front of a title, as conventional commits write them.
 _PREFIX = re.compile(r"^\w{1,20}(?:\([^()]{0,80}\))?!?: *")
@@ -88,8 +88,11 @@ def _packed(review: Review) -> str:
 
 
 def _title(review: Review) -> str:
-    info = review.snapshot.info.value
-    return clean(info.title if info else "(title not known)")
+    """The title; where only the commits are known, what the first of them says."""
+    info, commits = review.snapshot.info.value, review.snapshot.commits.value
+    if info:
+        return clean(info.title)
+    return clean(f"commit: {commits[0].subject}") if commits else "(title not known)"
 
 
 def _fitting_title(review: Review, width: int) -> str:
