@@ -36,7 +36,6 @@ def add_source(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--clone",
         metavar="DIR",
-        default=os.environ.get(CLONE_VARIABLE),
         help=f"read a local clone, bare or not, refs/pull/N/head included; no network (default: ${CLONE_VARIABLE})",
     )
     group.add_argument("--offline", action="store_true", help="read the cache only; no network")
@@ -119,10 +118,11 @@ def source_of(args: argparse.Namespace, progress: Callable[[str], None] | None =
         )
     if args.clone and args.offline:
         raise UsageError("--clone and --offline name two sources.", "A clone needs no network anyway.")
-    if args.clone:
+    clone_folder = args.clone or (None if args.offline else os.environ.get(CLONE_VARIABLE))
+    if clone_folder:
         from reviewer_tui.sources.clone import CloneSource
 
-        with CloneSource(Path(args.clone), repository=args.repo, host=args.host) as clone:
+        with CloneSource(Path(clone_folder), repository=args.repo, host=args.host) as clone:
             yield clone
         return
     from reviewer_tui.cli.network import github, offline

@@ -80,7 +80,7 @@ def test_bad_input_is_a_sentence_and_a_usage_error(run: Run, at: tuple[str, ...]
         ["check", "7", "--date", "tomorrow", *at[:2]],
         ["check", "7", "--signer", "no login", *at[:2]],
         ["check", "7", "8", "--head", "abc", *at],
-        ["check", "7"],
+        ["check", "7", "--offline", *at],
         ["check", "7", "--nonsense"],
         ["nonsense"],
         [],
