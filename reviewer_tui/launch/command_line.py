@@ -14,11 +14,6 @@ from reviewer_tui.launch.text import Text
 
 ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
 SHELLS = frozenset({"bash", "sh", "/bin/bash", "/bin/sh", "/usr/bin/bash", "dash", "zsh"})
-REMOTE = frozenset(
-    {"srun", "docker", "podman", "enroot", "singularity", "apptainer", "ssh", "mpirun", "sbatch", "flock"}
-)
-"""Programs that run the command among their arguments elsewhere."""
-
 _PREFIXES = frozenset(
     (
         *("exec", "nohup", "setsid", "time", "nice", "ionice", "stdbuf", "env", "sudo", "command", "builtin"),

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from reviewer_tui.launch.shell_parser import parse
 from reviewer_tui.launch.shell_world import ROOT
 from reviewer_tui.launch.syntax import Assignment, Simple
 from reviewer_tui.launch.text import Text, unknown
-
-Row = Mapping[str, Any]
+from reviewer_tui.sweeps.rows import Row, is_agentic, is_multinode
 
 _PLAIN = {
     "EXP_NAME": "exp-name",
@@ -51,14 +49,6 @@ _SET_ELSEWHERE = ("RESULT_FILENAME", "RANDOM_RANGE_RATIO", "RUNNER_NAME", "HF_TO
 """Variables that are set to something which no row tells."""
 
 
-def agentic(row: Row) -> bool:
-    return row.get("scenario-type") == "agentic-coding"
-
-
-def multinode(row: Row) -> bool:
-    return isinstance(row.get("prefill"), Mapping)
-
-
 def environment_of(row: Row, *, eval_only: bool | None = None) -> dict[str, Text]:
     """The exported variables for a row of the generator. `eval_only` overrides what the row itself says.
 
@@ -68,7 +58,7 @@ def environment_of(row: Row, *, eval_only: bool | None = None) -> dict[str, Text
     environment: dict[str, Text] = {name: _text(value) for name, value in values.items()}
     environment.update({name: unknown(f"value of {name}", nonempty=True) for name in _SET_ELSEWHERE})
     only = bool(row.get("eval-only")) if eval_only is None else eval_only
-    is_agentic = agentic(row)
+    agentic = is_agentic(row)
     environment |= {
         "ISL": _text(row.get("isl", 0)),
         "OSL": _text(row.get("osl", 0)),
@@ -76,9 +66,9 @@ def environment_of(row: Row, *, eval_only: bool | None = None) -> dict[str, Text
         "DISAGG": _text(row.get("disagg", False)),
         "RUN_EVAL": _text(bool(row.get("run-eval")) or only),
         "EVAL_ONLY": _text(only),
-        "SCENARIO_TYPE": "agentic-coding" if is_agentic else "fixed-seq-len",
-        "SCENARIO_SUBDIR": "agentic/" if is_agentic else "fixed_seq_len/",
-        "IS_AGENTIC": "1" if is_agentic else "0",
+        "SCENARIO_TYPE": "agentic-coding" if agentic else "fixed-seq-len",
+        "SCENARIO_SUBDIR": "agentic/" if agentic else "fixed_seq_len/",
+        "IS_AGENTIC": "1" if agentic else "0",
         "KV_OFFLOAD_BACKEND": _text((row.get("kv-offload-backend") or {}).get("name")),
         "KV_OFFLOAD_BACKEND_METADATA": _metadata(row.get("kv-offload-backend")),
         "ROUTER_METADATA": _metadata(row.get("router")),
@@ -87,7 +77,7 @@ def environment_of(row: Row, *, eval_only: bool | None = None) -> dict[str, Text
         "GITHUB_WORKSPACE": ROOT,
         "CONC": _concurrencies(row)[0] if _concurrencies(row) else "",
     }
-    if multinode(row):
+    if is_multinode(row):
         _add_workers(environment, row)
     else:
         environment |= {name: _text(row.get(field, 1)) for name, field in _SINGLE_NODE.items()}

@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
-from reviewer_tui.launch import tools
-from reviewer_tui.launch.command_line import REMOTE, SHELLS, Command, shell_words, without_prefixes
-from reviewer_tui.launch.shell_builtins import Builtins, positional
+from reviewer_tui.launch import small_python, tools
+from reviewer_tui.launch.command_line import Command, program_name, without_prefixes
+from reviewer_tui.launch.containers import Inside, container_environment, inside
+from reviewer_tui.launch.shell_builtins import Builtins
 from reviewer_tui.launch.shell_parser import DECLARATIONS, parse
 from reviewer_tui.launch.shell_state import (
     BREAK,
@@ -602,6 +603,8 @@ class _Interpreter(Builtins):
     def _invoke(self, arguments: list[Argument], command: Simple) -> int:
         name = arguments[0].text
         if not isinstance(name, str):
+            if program_name(name) or inside(arguments) is not None:
+                return self._external(arguments, command, self._prefix_values(command.assignments))
             reason = unknowns(name)[0].reason
             self.problem(
                 "unknown-command", f"line {command.line}: which command runs is unknown ({reason}).", command.line
@@ -647,8 +650,9 @@ class _Interpreter(Builtins):
         self._deeper(line)
         frame = Frame()
         self.frames.append(frame)
-        outer, path, sources = self.state.arguments, self.path, self.sources
-        self.state.arguments = positional(arguments[1:], line, path)
+        outer, more = self.state.arguments, self.state.more_arguments
+        path, sources = self.path, self.sources
+        self.set_positional(arguments[1:])
         self.path = function.path
         self.sources = [*sources, f"{ROOT}/{function.path}"]
         self.call_names.append(name)
@@ -662,7 +666,7 @@ class _Interpreter(Builtins):
         self.frames.pop()
         for hidden, value in frame.hidden.items():
             self._restore(hidden, value)
-        self.state.arguments = outer
+        self.state.arguments, self.state.more_arguments = outer, more
         self.depth -= 1
         return EXIT if flow == EXIT else ON
 
@@ -679,6 +683,12 @@ class _Interpreter(Builtins):
                 self.state.status = result[1]
                 return ON
         environment = {**self.state.exported, **prefix} if prefix else self.state.exported
+        if self.output is not None and program_name(name) in ("python3", "python"):
+            printed = self._python(arguments, environment)
+            if printed is not None:
+                self.print(printed)
+                self.state.status = True
+                return ON
         self._record(arguments, command.line, environment)
         self.state.status = None
         flow = self._inner(arguments, environment, command.line)
@@ -691,6 +701,25 @@ class _Interpreter(Builtins):
             self.output.append(unknown(f"output of `{shown}`", command.line, self.path))
         return EXIT if name == "exec" and len(arguments) > 1 else ON
 
+    def _python(self, arguments: Sequence[Argument], environment: Mapping[str, Text]) -> str | None:
+        """What a small Python program prints: `python3 -c "…"`, or one that comes as a here-document."""
+        words = all_known(arguments)
+        if words is None or len(words) < 2:
+            return None
+        if words[1] == "-c" and len(words) > 2:
+            program, rest = words[2], words[3:]
+        elif words[1] == "-" and isinstance(self.stdin, str) and self.stdin:
+            program, rest = self.stdin, words[2:]
+        else:
+            return None
+        known = {name: value for name, value in environment.items() if isinstance(value, str)}
+
+        def read(path: str) -> str | None:
+            text = self.content(path)
+            return text if isinstance(text, str) else None
+
+        return small_python.run(program, rest, known, frozenset(set(environment) - set(known)), read)
+
     def _record(self, arguments: Sequence[Argument], line: int, environment: Mapping[str, Text]) -> None:
         if len(self.commands) >= _MAX_COMMANDS:
             raise LimitReached(f"more than {_MAX_COMMANDS:,} programs would run", line)
@@ -700,22 +729,45 @@ class _Interpreter(Builtins):
         )
 
     def _inner(self, arguments: Sequence[Argument], environment: Mapping[str, Text], line: int) -> int | None:
-        """The script that a command such as `setsid bash -c "…"` runs. None where it runs none."""
+        """The script that a command runs in a shell, job or container of its own. None where it runs none."""
         added, rest = without_prefixes(arguments)
-        if not rest:
+        found = inside(rest)
+        if found is None:
+            return self._executable(rest, {**environment, **added}, line) if rest else None
+        values = container_environment(found, {**environment, **added})
+        aliases, cwd, files = self.aliases, self.state.cwd, self.state.files
+        self.aliases = {**self._mounted(found), **aliases}
+        if found.workdir is not None:
+            self.state.cwd = found.workdir.rstrip("/") or "/"
+        self.state.files = {**files, **self._mounted_files(found)}
+        if found.text is not None:
+            text = found.text
+            flow: int | None = self._child(values, found.words, lambda: self._child_text(text, line), line)
+        else:
+            assert found.script is not None
+            flow = self._child_script(found.script, values, found.words, line)
+        self.aliases, self.state.cwd = aliases, cwd
+        return flow
+
+    def _executable(self, rest: Sequence[Argument], environment: Mapping[str, Text], line: int) -> int | None:
+        """A script of the repository that is run by its own name."""
+        name = rest[0].text
+        if not isinstance(name, str) or "/" not in name or not name.endswith(".sh"):
             return None
-        at = next((n for n, a in enumerate(rest) if isinstance(a.text, str) and a.text in SHELLS), None)
-        if at is None or (at and rest[0].text not in REMOTE):
-            return None
-        options, text, words = shell_words(rest[at + 1 :])
-        environment = {**environment, **added}
-        if "c" in options:
-            if text is None:
-                return None
-            return self._child(environment, words, lambda: self._child_text(text, line), line)
-        if text is None:
-            return None
-        return self._child_script(text, environment, words, line)
+        return self._child_script(rest[0], environment, rest[1:], line)
+
+    def _mounted(self, found: Inside) -> dict[str, str]:
+        """Folders inside of a container that are folders of the repository."""
+        aliases: dict[str, str] = {}
+        for place, source in found.mounts.items():
+            path = "" if source == ROOT else self.repository_path(source)
+            if path is not None:
+                aliases[place] = path
+        return aliases
+
+    def _mounted_files(self, found: Inside) -> dict[str, Text]:
+        files = self.state.files
+        return {place: files[source] for place, source in found.mounts.items() if source in files}
 
     def _child_text(self, argument: Argument, line: int) -> int:
         if argument.open or (isinstance(argument.text, Mixed) and len(argument.text.parts) == 1):
@@ -757,8 +809,9 @@ class _Interpreter(Builtins):
         child = State()
         child.variables.update(environment)
         child.exported, child.files = environment, parent.files
-        child.arguments, child.cwd, child.tainted = positional(words, line, self.path), parent.cwd, parent.tainted
+        child.cwd, child.tainted = parent.cwd, parent.tainted
         self.state = child
+        self.set_positional(words)
         self._contained(run)
         parent.status, parent.files = self.state.status, self.state.files
         self.state = parent
@@ -802,12 +855,13 @@ class _Interpreter(Builtins):
 
     def _sourced(self, block: Block, path: str, words: list[Argument], line: int) -> int:
         self._deeper(line)
-        outer, outer_path, outer_sources = self.state.arguments, self.path, self.sources
+        outer, more = self.state.arguments, self.state.more_arguments
+        outer_path, outer_sources = self.path, self.sources
         frame = Frame()
         frame.hidden = self.frames[-1].hidden
         self.frames.append(frame)
         if words:
-            self.state.arguments = positional(words, line, self.path)
+            self.set_positional(words)
         self.path, self.sources = path, [*self.sources, f"{ROOT}/{path}"]
         flow = self._block(block)
         if frame.returned:
@@ -817,7 +871,7 @@ class _Interpreter(Builtins):
         self.frames.pop()
         self.path, self.sources = outer_path, outer_sources
         if words:
-            self.state.arguments = outer
+            self.state.arguments, self.state.more_arguments = outer, more
         self.depth -= 1
         return EXIT if flow == EXIT else ON
 

@@ -245,27 +245,40 @@ class Builtins(Conditions):
         self.state.status = None if isinstance(value, Unknown) else bool(value)
         return ON
 
+    def set_positional(self, arguments: Sequence[Argument]) -> None:
+        """New positional parameters: known up to the first word that may be no word, or several."""
+        known: list[Text] = []
+        self.state.more_arguments = None
+        for argument in arguments:
+            if argument.open:
+                self.state.more_arguments = unknowns(argument.text)[0]
+                break
+            known.append(argument.text)
+        self.state.arguments = tuple(known)
+
     def _set(self, arguments: list[Argument], command: Simple) -> int:
         self.state.status = True
         words = arguments[1:]
         for number, argument in enumerate(words):
             if argument.text == "--":
-                self.state.arguments = positional(words[number + 1 :], command.line, self.path)
+                self.set_positional(words[number + 1 :])
                 return ON
             if isinstance(argument.text, str) and argument.text[:1] not in ("-", "+"):
                 if (number and words[number - 1].text in ("-o", "+o")) or _sets_option(words[:number]):
                     continue
-                self.state.arguments = positional(words[number:], command.line, self.path)
+                self.set_positional(words[number:])
                 return ON
         return ON
 
     def _shift(self, arguments: list[Argument], command: Simple) -> int:
         self.state.status = True
         count = self.number(arguments[1].text, command.line) if len(arguments) > 1 else 1
-        if isinstance(count, Unknown) or self._unknown_arguments():
-            self.state.arguments = (unknown("positional parameters", command.line, self.path),)
+        if isinstance(count, Unknown):
+            self.state.arguments, self.state.more_arguments = (), count
         elif count <= len(self.state.arguments):
             self.state.arguments = self.state.arguments[max(count, 0) :]
+        elif self.state.more_arguments is not None:
+            self.state.arguments, self.state.status = (), None
         else:
             self.state.status = False
         return ON
@@ -350,9 +363,3 @@ def _sets_option(words: Sequence[Argument]) -> bool:
     """Whether the words before end in a cluster such as `-eo`, whose value follows."""
     last = words[-1].text if words else ""
     return isinstance(last, str) and re.fullmatch(r"[-+][A-Za-z]*o", last) is not None
-
-
-def positional(arguments: Sequence[Argument], line: int, path: str) -> tuple[Text, ...]:
-    if any(argument.open for argument in arguments):
-        return (unknown("positional parameters", line, path),)
-    return tuple(argument.text for argument in arguments)

@@ -44,7 +44,10 @@ Files: TypeAlias = Mapping[str, Text]
 class State:
     """One moment of a script. `exported` and `files` are never changed in place, so that a command may keep them."""
 
-    __slots__ = ("_status", "arguments", "code", "cwd", "exported", "files", "functions", "tainted", "variables")
+    __slots__ = (
+        *("_status", "arguments", "code", "cwd", "exported", "files", "functions", "more_arguments", "tainted"),
+        "variables",
+    )
 
     def __init__(self) -> None:
         self.variables: dict[str, Value] = {}
@@ -52,6 +55,8 @@ class State:
         self.files: Files = {}
         self.functions: dict[str, Function | None] = {}
         self.arguments: tuple[Text, ...] = ()
+        # Why there may be more positional parameters than these.
+        self.more_arguments: Unknown | None = None
         self.cwd: Text = "/"
         self._status: bool | None = True
         # The status as a number, where it is known.
@@ -74,7 +79,7 @@ class State:
         other.variables = self.variables.copy()
         other.functions = self.functions.copy()
         other.exported, other.files = self.exported, self.files
-        other.arguments, other.cwd = self.arguments, self.cwd
+        other.arguments, other.more_arguments, other.cwd = self.arguments, self.more_arguments, self.cwd
         other._status, other.code, other.tainted = self._status, self.code, self.tainted
         return other
 
@@ -157,8 +162,8 @@ def _join(first: State, second: State, line: int, path: str, repeated: bool) -> 
         result.exported = {name: v for name, v in values.items() if v is not None and not isinstance(v, Array | Unset)}
     if first.cwd != second.cwd:
         result.cwd = either(first.cwd, second.cwd, "working directory", line, path)
-    if first.arguments != second.arguments:
-        result.arguments = (unknown("positional parameters", line, path),)
+    if first.arguments != second.arguments or first.more_arguments != second.more_arguments:
+        result.arguments, result.more_arguments = (), Unknown("positional parameters", line, path)
     if first.status != second.status or first.code != second.code:
         result.status = first.status if first.status == second.status else None
     result.tainted = first.tainted or second.tainted

@@ -134,12 +134,12 @@ class Expander:
             number = int(name[:6])
             if number == 0:
                 return self.script_name
-            if self._unknown_arguments():
-                return unknown(f"value of ${name}", line, self.path)
-            return state.arguments[number - 1] if number <= len(state.arguments) else None
+            if number <= len(state.arguments):
+                return state.arguments[number - 1]
+            return unknown(f"value of ${name}", line, self.path) if state.more_arguments is not None else None
         match name:
             case "#":
-                if self._unknown_arguments():
+                if state.more_arguments is not None:
                     return unknown("number of positional parameters", line, self.path, nonempty=True)
                 return str(len(state.arguments))
             case "?":
@@ -165,10 +165,6 @@ class Expander:
         if name not in self.assumptions:
             self.assumptions[name] = Assumption(name, self.path, line)
         return None
-
-    def _unknown_arguments(self) -> bool:
-        arguments = self.state.arguments
-        return len(arguments) == 1 and isinstance(arguments[0], Mixed) and "positional" in show(arguments[0])
 
     def scalar(self, name: str, line: int) -> Text | None:
         """A variable as one text: of an array, the first element."""
@@ -479,9 +475,7 @@ class Expander:
     def elements(self, name: str, line: int) -> _Elements:
         """All elements of an array (or the positional parameters)."""
         if name in ("@", "*"):
-            if self._unknown_arguments():
-                return _Elements([], unknowns(self.state.arguments[0])[0])
-            return _Elements(list(self.state.arguments))
+            return _Elements(list(self.state.arguments), self.state.more_arguments)
         value = self.lookup(name, line)
         if isinstance(value, Array):
             return _Elements(value.ordered, value.more)
