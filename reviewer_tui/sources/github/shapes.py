@@ -128,7 +128,7 @@ class IssueComment(msgspec.Struct, frozen=True):
     id: int
     created_at: str
     updated_at: str
-    html_url: str
+    html_url: str = ""
     author_association: str = ""
     user: Account | None = None
     body: str | None = None
@@ -307,8 +307,8 @@ class PostedComment(msgspec.Struct, frozen=True):
     """The answer to posting or editing a comment, and a comment by its id."""
 
     id: int
-    html_url: str
     created_at: str
     updated_at: str
+    html_url: str = ""
     user: Account | None = None
     body: str | None = None
