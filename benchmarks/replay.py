@@ -2,9 +2,9 @@
 
     REVIEWER_TUI_REPLAY_DATA=FOLDER python benchmarks/replay.py
 
-FOLDER holds recordings as the public repository PyGithub keeps them in `tests/ReplayData` (LGPL, so they are fetched and
-never part of this project): plain text, ten lines for each exchange. Every successful answer of an endpoint that this
-program reads goes through the decoder of that endpoint. Printed for each: how many decode, and the first that does not.
+FOLDER holds recordings as the public repository PyGithub keeps them in `tests/ReplayData` (LGPL, so they are fetched
+and never part of this project): plain text, ten lines for each exchange. Every successful answer of an endpoint that
+this program reads goes through the decoder of that endpoint. Printed for each: how many decode, and what does not.
 """
 
 from __future__ import annotations

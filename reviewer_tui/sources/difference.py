@@ -11,7 +11,7 @@ from reviewer_tui.model.errors import DataError
 from reviewer_tui.model.part import Part, complete, partial
 from reviewer_tui.model.pull_request import ChangedFile, FileStatus
 from reviewer_tui.sources.git import Clone, Pipe
-from reviewer_tui.sources.objects import GitCommit, GitEntry, Objects, path_text
+from reviewer_tui.sources.objects import Contents, GitCommit, GitEntry, Objects, path_text
 
 _STATUS: dict[str, FileStatus] = {
     "A": "added",
@@ -81,7 +81,7 @@ class Differences:
 
 
 def changed_entries(
-    objects: Objects, old: str, new: str, most: int
+    objects: Contents, old: str, new: str, most: int
 ) -> tuple[list[tuple[str, GitEntry | None, GitEntry | None]], bool]:
     """Path, old and new entry of all files that differ between two tree objects, unsorted; False where there are more
     than `most`, or where as many folders were opened: folders that repeat each other can hold billions of files."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -51,6 +51,22 @@ class GitCommit(msgspec.Struct, frozen=True, kw_only=True):
     author: str
     authored_at: str
     subject: str
+
+
+class Contents(Protocol):
+    """Where folders and files come from by object name: a clone, or a store and a network."""
+
+    def folder(self, sha: str) -> dict[str, GitEntry]:
+        """The entries of a folder by name."""
+        ...
+
+    def folders(self, shas: Sequence[str]) -> list[dict[str, GitEntry]]:
+        """Several folders, asked for together."""
+        ...
+
+    def file(self, sha: str) -> bytes:
+        """The content of a file."""
+        ...
 
 
 class Objects:
@@ -186,14 +202,14 @@ class Objects:
 
 
 class GitTree:
-    """A commit of a clone as a `Tree`: reads only the folders and files it is asked for.
+    """A commit as a `Tree`: reads only the folders and files it is asked for.
 
     Symbolic links and submodules are no files here: `list` leaves them out, `read` and `blob` give None.
     """
 
     most_files = 200_000  # of one listing: folders that repeat each other can hold billions of files
 
-    def __init__(self, objects: Objects, commit: GitCommit) -> None:
+    def __init__(self, objects: Contents, commit: GitCommit) -> None:
         self._objects = objects
         self._commit = commit
 

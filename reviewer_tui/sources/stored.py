@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, Protocol, cast
+from typing import Literal, Protocol
 
 import msgspec
 
 from reviewer_tui.model.errors import DataError, NotFoundError
 from reviewer_tui.model.pull_request import PullRequestRef
 from reviewer_tui.model.snapshot import Snapshot
-from reviewer_tui.sources.objects import GitCommit, GitEntry, GitTree, Objects, parse_folder
+from reviewer_tui.sources.objects import GitCommit, GitEntry, GitTree, parse_folder
 
 ObjectKind = Literal["blob", "tree"]
 
@@ -94,12 +94,7 @@ class StoredObjects:
 
     def tree(self, commit: GitCommit) -> GitTree:
         """The files of a commit."""
-        return GitTree(self.entries, commit)
-
-    @property
-    def entries(self) -> Objects:
-        """This, for what walks through folders and files."""
-        return cast(Objects, self)
+        return GitTree(self, commit)
 
     def commit(self, sha: str) -> GitCommit | None:
         """A kept commit by its full SHA."""

@@ -18,6 +18,7 @@ from reviewer_tui.sources.github.shapes import (
     IssueComment,
     IssueEvent,
     Job,
+    ListedPull,
     Pull,
     PullFile,
     Review,
@@ -37,14 +38,14 @@ _RUN_ADDRESS = re.compile(r"/actions/runs/(\d{1,18})(?:/|\Z)")
 # --- the pull request ------------------------------------------------------------------------------------------------
 
 
-def info_of(pull: Pull) -> PullRequestInfo:
+def info_of(pull: Pull | ListedPull) -> PullRequestInfo:
     """What only the host knows of a pull request."""
     return PullRequestInfo(
         title=pull.title,
         author=login_of(pull.user),
         state=pull.state,
         draft=pull.draft,
-        merged=pull.merged,
+        merged=isinstance(pull, Pull) and is_merged(pull),
         body=plain_lines(pull.body),
         labels=tuple(label.name for label in pull.labels),
         base_ref=pull.base.ref,

@@ -40,12 +40,14 @@ from reviewer_tui.sources.github.measurements import MeasurementReader, chosen_s
 from reviewer_tui.sources.github.mentions import mentioned_pulls, mentioned_runs
 from reviewer_tui.sources.github.objects import GitHubObjects
 from reviewer_tui.sources.github.paging import Listing
+from reviewer_tui.sources.github.queue import OpenPullRequest, open_pulls
 from reviewer_tui.sources.github.runs import Branch, RunReader
 from reviewer_tui.sources.github.shapes import (
     CommitItem,
     Comparison,
     IssueComment,
     IssueEvent,
+    PermissionLevel,
     Pull,
     PullFile,
     Review,
@@ -133,6 +135,18 @@ class GitHubSource:
             scopes=answer.headers.get("x-oauth-scopes", ""),
             expires=answer.headers.get("github-authentication-token-expiration", ""),
         )
+
+    def permission(self, login: str) -> str:
+        """What an account may do in the repository: its role (`admin`, `maintain`, `write`, …). Raises GitHubError;
+        PermissionMissingError where the token's own account may not push, which is no answer about `login`."""
+        address = f"/repos/{self._repository}/collaborators/{quote(login, safe='')}/permission"
+        level = self._client.run(self._client.get(address, PermissionLevel))
+        return level.role_name or level.permission
+
+    def open_pull_requests(self, watch: Watch | None = None) -> tuple[OpenPullRequest, ...]:
+        """The open pull requests of the repository with the paths that they touch, newest first."""
+        report = (watch or Watch()).progress
+        return self._client.run(open_pulls(self._client, self._client.host.name, self._repository, report))
 
     def tree(self, revision: str) -> Tree:
         """Any revision by SHA, prefix or name."""
@@ -304,7 +318,7 @@ class _Load:
         self, base: GitCommit, head: GitCommit, listed: Sequence[PullFile], counted: int | None
     ) -> Part[tuple[ChangedFile, ...]]:
         """The changed files: both trees know all of them, GitHub's list their renames and line counts."""
-        changes, all_seen = changed_entries(self._objects.entries, base.tree, head.tree, MOST_CHANGED_FILES)
+        changes, all_seen = changed_entries(self._objects, base.tree, head.tree, MOST_CHANGED_FILES)
         files = changed_files(changes, listed)
         if not all_seen:
             return partial(files, f"More than {MOST_CHANGED_FILES:,} files changed; the others are left out.")

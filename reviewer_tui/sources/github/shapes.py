@@ -63,6 +63,7 @@ class ListedPull(msgspec.Struct, frozen=True):
     head: Branch
     updated_at: str
     user: Account | None = None
+    body: str | None = None
     draft: bool = False
     labels: tuple[Label, ...] = ()
 

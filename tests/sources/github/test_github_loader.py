@@ -118,6 +118,33 @@ def test_what_a_token_is(rig: Rig) -> None:
         GitHubSource(rig.new_client(None), rig.cache, REPOSITORY).viewer()
 
 
+def test_what_an_account_may_do_is_known_to_those_who_may_push(rig: Rig) -> None:
+    """The second question about an association that this reader cannot see."""
+    rig.plain.repository.permissions = {"member": "maintain"}
+    with pytest.raises(PermissionMissingError, match="push access"):
+        rig.source.permission("member")
+    rig.plain.repository.permissions["reader"] = "write"
+    assert (rig.source.permission("member"), rig.source.permission("stranger")) == ("maintain", "read")
+
+
+def test_the_open_pull_requests_and_what_they_touch(rig: Rig) -> None:
+    plain = rig.plain
+    renamed = plain.git.commit(
+        {"perf-changelog.yaml": None, "log.yaml": FILES["perf-changelog.yaml"]}, parents=[plain.base]
+    )
+    plain.repository.pulls[9] = Pull(9, "Another", None, "main", plain.base, "x", renamed, draft=True)
+    plain.repository.pulls[8] = Pull(8, "Done", None, "main", plain.base, "y", renamed, state="closed")
+    newest, oldest = rig.source.open_pull_requests()
+    assert (newest.ref.number, newest.info.title, newest.info.draft, newest.head) == (9, "Another", True, renamed)
+    assert newest.paths.value == ("perf-changelog.yaml", "log.yaml")
+    assert (oldest.ref, oldest.info.labels) == (rig.ref, ("full-sweep-enabled",))
+    rig.fake.forget()
+    rig.source.open_pull_requests()
+    assert {seen.status for seen in rig.fake.seen} == {304}
+    rig.fail("/pulls/9/files", 403, "No", times=None)
+    assert rig.source.open_pull_requests()[0].paths.state == "unavailable"
+
+
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
