@@ -34,17 +34,17 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 _NOT_A_WORD = r"(?<![\w./-])"
 # `tp 2`, `TP=2`, `ep: 2`, `--tp 2`; not `TP2.5`, `tp2x`, `step 2`. Longer names (`tp-size`) are flags of an engine.
-_PARAMETER = re.compile(rf"{_NOT_A_WORD}(?:--)?(tp|ep|pp|dcp|pcp)[ \t]*[=:]?[ \t]*(\d{{1,3}})(?![\w.%-])", re.I)
+_PARAMETER = re.compile(rf"{_NOT_A_WORD}(?:--)?(tp|ep|pp|dcp|pcp)[ \t]*[=:]?[ \t]*(\d{{1,3}})(?![\w%-]|\.\d)", re.I)
 # `TP2/EP2`, `tp2ep2`: values that lean on each other.
 _JOINED = re.compile(
-    rf"{_NOT_A_WORD}((?:tp|ep|pp|dcp|pcp)\d{{1,3}}(?:[/ ]?(?:tp|ep|pp|dcp|pcp)\d{{1,3}})+)(?![\w.%])", re.I
+    rf"{_NOT_A_WORD}((?:tp|ep|pp|dcp|pcp)\d{{1,3}}(?:[/ ]?(?:tp|ep|pp|dcp|pcp)\d{{1,3}})+)(?![\w%]|\.\d)", re.I
 )
 _PART = re.compile(r"(tp|ep|pp|dcp|pcp)(\d{1,3})", re.I)
 # A number of something else ends a list: `concurrency 16, 32 on 2 GPUs`.
-_ITEM = r"\d{1,6}(?![\w.%]|\s?(?:points?|gpus?|nodes?|arms?|rows?|lanes?|evals?|runs?|keys?|users?|times)\b)"
+_ITEM = r"\d{1,6}(?![\w%]|\.\d|\s?(?:points?|gpus?|nodes?|arms?|rows?|lanes?|evals?|runs?|keys?|users?|times)\b)"
 _LIST = rf"{_ITEM}(?:\s?(?:,|/|and|,\s?and|&|to|-|–|\.\.)\s?{_ITEM}){{0,30}}"
 _CONCURRENCY = re.compile(
-    rf"{_NOT_A_WORD}conc(?:urrency|urrencies|s|-list)?[ \t]*(?:[=:]|of|at)?[ \t]*\[?({_LIST})(?![\w.%])", re.I
+    rf"{_NOT_A_WORD}conc(?:urrency|urrencies|s|-list)?[ \t]*(?:[=:]|of|at)?[ \t]*\[?({_LIST})(?![\w%]|\.\d)", re.I
 )
 _NUMBER = re.compile(r"\d+")
 _IMAGE = re.compile(

@@ -15,7 +15,7 @@ from reviewer_tui.model.config import Entry
 from reviewer_tui.model.finding import Finding, Status
 from reviewer_tui.model.result import EvalScore
 from reviewer_tui.policy.eval_bars import EvalBar, EvalBars
-from reviewer_tui.sweeps.lanes import EVAL_FAMILIES
+from reviewer_tui.sweeps.lanes import EVAL_FAMILIES, prefix_of
 from reviewer_tui.sweeps.plan import SweepPlan
 from reviewer_tui.sweeps.rows import is_agentic
 from reviewer_tui.sweeps.rules import Feature
@@ -73,7 +73,7 @@ def _no_lanes(evidence: Evidence, plan: SweepPlan, sweep: Sweep | None) -> Outco
             Status.JUDGEMENT, "No new changelog entry asks for any lane, so no eval is expected of this sweep."
         )
     message = f"By design no eval lane exists: {_why_no_lanes(evidence, plan)}."
-    if sweep is not None and any(job.name.find("eval") >= 0 for job in sweep.extra):
+    if sweep is not None and any(prefix_of(job.name) in EVAL_FAMILIES for job in sweep.extra):
         return alone(Status.JUDGEMENT, f"{message} Run {sweep.run.id} executed eval lanes all the same.")
     if not configs_of(evidence.trees.head).rules.recognised:
         return alone(Status.JUDGEMENT, f"{message} The generator of this revision is not one that this program knows.")

@@ -267,10 +267,14 @@ def _sweep(evidence: Evidence, run: Run) -> Sweep:
     plans = [plan_of(evidence, tree or evidence.trees.head)]
     if ALL_EVALS_LABEL in labels_ever(evidence):
         plans.append(plan_of(evidence, tree or evidence.trees.head, (ALL_EVALS_LABEL,)))
-    jobs = [job for job in run.jobs if _is_lane(job)]
-    fits = [_Matching(plan, jobs).sweep(run, own_plan=tree is not None) for plan in plans]
+    fits = [put_to_plan(run, plan, own_plan=tree is not None) for plan in plans]
     # The label widens the evals if it was there when the sweep began: the plan that fits better tells.
     return min(fits, key=lambda sweep: len(sweep.extra) + sweep.states()["missing"])
+
+
+def put_to_plan(run: Run, plan: SweepPlan, *, own_plan: bool = True) -> Sweep:
+    """The jobs of a run put to the lanes of a plan."""
+    return _Matching(plan, (job for job in run.jobs if _is_lane(job))).sweep(run, own_plan=own_plan)
 
 
 class _Matching:
