@@ -242,6 +242,7 @@ def _collected(engine: Engine, pairs: Iterable[tuple[str, list[str], int | None]
         path: list[str] = []
         if engine == "vllm" and flag.startswith("--") and "." in flag:
             flag, *path = flag.split(".", _MAX_DEPTH)
+        flag = str(flag)
         concept, alone = concept_for(engine, flag)
         earlier = units.pop(concept.name, None)
         if concept.kind == "json":

@@ -101,7 +101,7 @@ def _arm(
         encoding="cells",
         line=line_of(cell["match"]["hw"]),
         verified=_verified(cell),
-        selection=dict(match),
+        selection={name: str(value) for name, value in match.items()},
     )
 
 

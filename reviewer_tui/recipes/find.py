@@ -118,11 +118,11 @@ def candidate_pages(variants: Sequence[Variant], tree: Tree, engine: Engine) -> 
 
 def _vllm_pages(checkpoint: str, tree: Tree) -> Iterator[str]:
     paths = [path for path in tree.list("models") if path.endswith((".yaml", ".yml"))]
-    named = re.compile(
-        rb"^\s*model_id:\s*[\"']?" + re.escape(checkpoint.encode()) + rb"[\"']?\s*(?:#.*)?$", re.M | re.I
-    )
+    wanted = checkpoint.casefold().encode()
+    named = re.compile(rb"^\s*model_id:\s*[\"']?" + re.escape(wanted) + rb"[\"']?\s*(?:#.*)?$", re.M)
     for path in paths:
-        if path.casefold() == f"models/{checkpoint}.yaml".casefold() or named.search(tree.read(path) or b""):
+        text = (tree.read(path) or b"").lower()
+        if path.casefold() == f"models/{checkpoint}.yaml".casefold() or (wanted in text and named.search(text)):
             yield path
     yield from _same_model(checkpoint, paths)
 

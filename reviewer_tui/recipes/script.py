@@ -80,14 +80,15 @@ Native = Callable[..., Any]
 
 
 class ScriptFunction:
-    """A closure. It is called through `Interpreter.call`."""
+    """A closure. It is called through `Interpreter.call`; an arrow function has its surroundings' `this`."""
 
-    __slots__ = ("bind", "body", "scope")
+    __slots__ = ("bind", "body", "is_arrow", "scope")
 
-    def __init__(self, bind: Callable[[Scope, list[Any]], None], body: Evaluate, scope: Scope) -> None:
+    def __init__(self, bind: Callable[[Scope, list[Any]], None], body: Evaluate, scope: Scope, is_arrow: bool) -> None:
         self.bind = bind
         self.body = body
         self.scope = scope
+        self.is_arrow = is_arrow
 
     def __call__(self, *arguments: Any) -> Any:
         raise TypeError("closures are called through the interpreter")
@@ -122,14 +123,16 @@ class Interpreter:
 
     # -- calls ----------------------------------------------------------------------------------------------------
 
-    def call(self, function: Any, arguments: list[Any], node: Node) -> Any:
-        """Call a closure or a native method."""
+    def call(self, function: Any, arguments: list[Any], node: Node, this: Any = UNDEFINED) -> Any:
+        """Call a closure or a native method; `this` is the object it is a method of."""
         if isinstance(function, ScriptFunction):
             self.step(node)
             self.calls += 1
             if self.calls > MAX_CALLS:
                 raise self.fail(node, "The widget's functions call each other too deeply.", "too-large")
             scope = Scope(function.scope)
+            if not function.is_arrow:
+                scope.names["this"] = this
             try:
                 function.bind(scope, arguments)
                 return function.body(scope)
@@ -599,7 +602,8 @@ class Interpreter:
                 )
             return compiled[0](scope)
 
-        return lambda scope: ScriptFunction(bind, body, scope)
+        is_arrow = node.type == "arrow_function"
+        return lambda scope: ScriptFunction(bind, body, scope, is_arrow)
 
     def _ternary(self, node: Node, depth: int) -> Evaluate:
         condition = self.field(node, "condition", depth)
@@ -757,18 +761,30 @@ class Interpreter:
         return self.refusal(node) if name is None else (lambda scope: name)
 
     def _member(self, node: Node, depth: int) -> Evaluate:
+        read = self.reference(node, depth)
+        return self.chain(node, lambda scope: read(scope)[1])
+
+    def reference(self, node: Node, depth: int) -> Callable[[Scope], tuple[Any, Any]]:
+        """An object and its member."""
         owner, key = self.field(node, "object", depth), self.key(node, depth)
         optional = _is_optional(node)
 
-        def read(scope: Scope) -> Any:
+        def read(scope: Scope) -> tuple[Any, Any]:
             value = owner(scope)
             if value is None or value is UNDEFINED:
                 if optional:
                     raise _ShortCircuit
                 raise self.unknown(node)
-            return self.member(value, key(scope), node)
+            return value, self.member(value, key(scope), node)
 
-        return self.chain(node, read)
+        return read
+
+    def callee(self, node: Node, depth: int) -> Callable[[Scope], tuple[Any, Any]]:
+        """What a call's `this` is, and the function."""
+        if node.type in ("member_expression", "subscript_expression"):
+            return self.reference(node, depth)
+        function = self.expression(node, depth)
+        return lambda scope: (UNDEFINED, function(scope))
 
     @staticmethod
     def chain(node: Node, read: Evaluate) -> Evaluate:
@@ -812,14 +828,14 @@ class Interpreter:
         callee_node, argument_node = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         if callee_node is None or argument_node is None or argument_node.type != "arguments":
             return self.refusal(node)
-        callee, arguments = self.expression(callee_node, depth), self.arguments(argument_node, depth)
+        callee, arguments = self.callee(callee_node, depth), self.arguments(argument_node, depth)
         optional = _is_optional(node)
 
         def run(scope: Scope) -> Any:
-            function = callee(scope)
+            this, function = callee(scope)
             if optional and (function is None or function is UNDEFINED):
                 raise _ShortCircuit
-            return self.call(function, arguments(scope), node)
+            return self.call(function, arguments(scope), node, this)
 
         return self.chain(node, run)
 
@@ -1101,6 +1117,7 @@ _STATEMENTS: dict[str, Callable[[Interpreter, Node, int], Evaluate]] = {
 
 _EXPRESSIONS: dict[str, Callable[[Interpreter, Node, int], Evaluate]] = {
     "identifier": Interpreter._identifier,
+    "this": Interpreter._identifier,
     "undefined": Interpreter._constant,
     "string": Interpreter._constant,
     "number": Interpreter._constant,

@@ -193,7 +193,7 @@ def _arm(rendering: Rendering, selection: Selection, path: str, commit: str) -> 
         encoding="yaml",
         verified=True if told == "verified" else None,
         notes=_notes(rendering, selection, told),
-        selection=query,
+        selection={name: str(value) for name, value in query.items()},
     )
 
 

@@ -79,6 +79,12 @@ EVALUATED = [
         "mf3",
     ),
     (
+        "const o = { n: 2, m() { return [1].map((x) => x + this.n)[0]; },"
+        "p: { n: 5, q: function () { return this.n; } } };"
+        "return `${o.m()}${o.p.q()}${o['m']()}${o?.p?.q()}`;",
+        "3535",
+    ),
+    (
         "return Math.max(1, 5, 2) + '' + Math.floor(2.7) + Math.round(-0.5) + parseInt('12px') + Number('3.5');",
         "5201 23.5".replace(" ", ""),
     ),
@@ -111,6 +117,8 @@ def test_a_command_function_is_evaluated(body: str, result: str) -> None:
         "return import('x');",
         "return null.x;",
         "return undefinedName;",
+        "return this.hw;",
+        "const o = { n: 1, f() { return this.n; } }; const f = o.f; return f();",
         "throw new Error('x');",
         "return <b>x</b>;",
         "return [1].map();",
