@@ -182,6 +182,8 @@ class _Composer:
             else:
                 value, weight = self._leaf(event)
                 if not stack:
+                    if value is _Merge:
+                        raise _misplaced_merge(event.start_mark)
                     return value
                 self._note_line(stack[-1], event.start_mark)
                 self._add(stack[-1], value, weight, event.start_mark)
@@ -196,9 +198,7 @@ class _Composer:
         if event.tag not in _COLLECTION_TAGS:
             raise _UnreadableError("tag", f"The tag {event.tag[:80]!r} is not read.", mark)
         value: list[Any] | dict[Any, Any] = {} if isinstance(event, yaml.MappingStartEvent) else []
-        anchor = None
-        if event.anchor is not None:
-            anchor = self._anchors[event.anchor] = _Anchor(value, is_open=True)
+        anchor = self._anchor(event, value, is_open=True)
         path: str | None = ""
         if stack:
             path = self._note_line(stack[-1], mark)
@@ -222,9 +222,16 @@ class _Composer:
                 raise _UnreadableError("alias", f"The alias *{name[:80]} {what}.", event.start_mark)
             return target.value, target.weight
         value = self._scalar(event)
-        if event.anchor is not None:
-            self._anchors[event.anchor] = _Anchor(value, is_open=False)
+        self._anchor(event, value, is_open=False)
         return value, 1
+
+    def _anchor(self, event: Any, value: Any, *, is_open: bool) -> _Anchor | None:
+        if event.anchor is None:
+            return None
+        if event.anchor in self._anchors:
+            raise _UnreadableError("anchor", f"The anchor &{event.anchor[:80]} is set twice.", event.start_mark)
+        anchor = self._anchors[event.anchor] = _Anchor(value, is_open=is_open)
+        return anchor
 
     def _scalar(self, event: Any) -> Any:
         """The value of a scalar: its tag by SafeLoader's resolvers, its value by SafeLoader's constructors."""
@@ -260,14 +267,16 @@ class _Composer:
         frame.weight += weight
         if max(self._expanded, frame.weight) > MAX_EXPANDED:
             raise _UnreadableError("alias-expansion", f"The aliases stand for more than {MAX_EXPANDED:,} values.", mark)
+        if value is _Merge and (frame.has_key or isinstance(frame.value, list)):
+            raise _misplaced_merge(mark)
         if isinstance(frame.value, list):
-            frame.value.append("<<" if value is _Merge else value)
+            frame.value.append(value)
         elif not frame.has_key:
             if isinstance(value, list | dict):
                 raise _UnreadableError("key", "A mapping has a list or a mapping as key.", mark)
             frame.key, frame.key_mark, frame.has_key = value, mark, True
         else:
-            self._put(frame, "<<" if value is _Merge else value, mark)
+            self._put(frame, value, mark)
             frame.has_key = False
 
     def _put(self, frame: _Frame, value: Any, mark: Any) -> None:
@@ -279,6 +288,10 @@ class _Composer:
         if frame.key in fields:
             self.report("duplicate-key", f"The key {str(frame.key)[:80]!r} is given twice; the last one counts.", mark)
         fields[frame.key] = value
+
+
+def _misplaced_merge(mark: Any) -> _UnreadableError:
+    return _UnreadableError("merge", "The word << stands where only a value can.", mark)
 
 
 def _merged(value: Any, mark: Any) -> dict[Any, Any]:

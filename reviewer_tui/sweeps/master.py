@@ -23,6 +23,7 @@ _KEY_LINE = re.compile(r"([A-Za-z0-9_][\w./+-]*):[ ]*(?:#.*)?$")
 # Tabs, other line ends, directives and document marks reach beyond a block; so does an alias of another block's anchor.
 _OTHER_BREAKS = re.compile(r"[\t\r\0\u0085\u2028\u2029\ufeff]")
 _DOCUMENT_MARK = re.compile(r"^(?:---|\.\.\.|%)", re.MULTILINE)
+_ANCHOR = re.compile(r"&(?<![^\s\[{,:-].)([^\s,\[\]{}]+)")
 _ALIAS = re.compile(r"[*](?<![^\s\[{,:-].)([^\s,\[\]{}]+)")
 _QUOTED = re.compile(r"""([\[{,:-]\s*)(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')""")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
@@ -241,7 +242,9 @@ def _split(text: str, path: str, line: int = 1, start: int = 0) -> tuple[list[Bl
     if _CONTENT.search(text, 0, starts[0][2] if starts else len(text)):
         return None, []
     blocks = _cut(text, starts, start)
-    return (None, []) if any("*" in block.text and _borrows(block.text) for block in blocks) else (blocks, problems)
+    if not _anchors_once(text) or any("*" in block.text and _borrows(block.text) for block in blocks):
+        return None, []
+    return blocks, problems
 
 
 def _split_like(text: str, other: MasterConfig) -> list[Block] | None:
@@ -271,7 +274,9 @@ def _split_like(text: str, other: MasterConfig) -> list[Block] | None:
     moved = text.count("\n", start, end) - other.text.count("\n", start, end - grown)
     behind = [block._replace(line=block.line + moved, start=block.start + grown) for block in known[last:]]
     blocks = [*known[:first], *between, *behind]
-    return blocks if len({block.key for block in blocks}) == len(blocks) else None
+    if len({block.key for block in blocks}) < len(blocks) or not _anchors_once(text):
+        return None
+    return blocks
 
 
 def _common_ends(one: str, other: str) -> tuple[int, int]:
@@ -288,6 +293,11 @@ def _common_ends(one: str, other: str) -> tuple[int, int]:
         same = one[len(one) - middle : len(one) - low] == other[len(other) - middle : len(other) - low]
         low, high = (middle, high) if same else (low, middle - 1)
     return start, low
+
+
+def _anchors_once(text: str) -> bool:
+    anchors = _ANCHOR.findall(text) if "&" in text else ()
+    return len(set(anchors)) == len(anchors)
 
 
 def _borrows(block: str) -> bool:

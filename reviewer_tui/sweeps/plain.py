@@ -109,8 +109,8 @@ class _Reader:
             found[here] = self.line
             width = len(self.dash)
             if not self.key and (not self.rest or self.rest[0] == "#"):
-                items.append(self._below(indent, f"{here}.", depth))
-                continue
+                # A value below its dash: nobody writes that here.
+                raise NotPlainError
             self._shed_dash(indent + width)
             if not self.key and not self.dash:
                 items.append(self._scalar_line(indent))
@@ -148,15 +148,15 @@ class _Reader:
             if rest and rest[0] != "#":
                 fields[key] = self._scalar_line(indent)
             else:
-                fields[key] = self._below(indent, f"{here}.", depth, list_at_same_indent=True)
+                fields[key] = self._below(indent, f"{here}.", depth)
         if self.indent >= indent:
             raise NotPlainError
         return fields
 
-    def _below(self, indent: int, path: str, depth: int, *, list_at_same_indent: bool = False) -> Any:
-        """The value on the lines below the cursor's; None (YAML's null) where nothing is below."""
+    def _below(self, indent: int, path: str, depth: int) -> Any:
+        """The value below the key at the cursor (a list may stand at the key's own indent); None (null) without any."""
         self._advance()
-        if self.indent > indent or (list_at_same_indent and self.indent == indent and self.dash):
+        if self.indent > indent or (self.indent == indent and self.dash):
             return self._node(self.indent, path, depth + 1)
         return None
 
