@@ -12,7 +12,6 @@ from reviewer_tui.sources.github.facts import info_of
 from reviewer_tui.sources.github.shapes import ListedPull, PullFile
 from reviewer_tui.sources.github.stages import Doubts, Report, Stage
 
-
 MOST_LISTED_FILES = 3_000
 """The files of a pull request that GitHub lists."""
 

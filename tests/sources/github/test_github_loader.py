@@ -1,4 +1,20 @@
-"""Whole pull requests from a fake GitHub: complete, honest where something is missing, cheap the second time."""
+"""Whole pull requests from a fake GitHub: complete, honest where something is missing, cheap the second time.
+
+The traps that GitHub lays, and where each is sprung here (c: test_github_client, p: test_github_parts):
+
+second runs of one commit and lanes of one name   two_runs_of_one_commit, two_lanes_of_one_name
+associations are the reader's                     the_association_is_kept, what_an_account_may_do
+patches that are left out, 406                    files_come_from_both_trees; c other_refusals
+caps                                              files_beyond, more_than_250_commits, a_count_that_does_not_fit
+comments that are created although it failed      c a_post_of_unknown_fate
+versions of the interface                         p both_versions; c a_host_that_does_not_know; linked_pull_request
+tokens that follow to storage                     c the_token_stays_behind, a_redirect_to_another_host
+answers kept too long or for another token        c an_unchanged_answer, a_kept_answer_is_for_the_same_token
+libraries that break                              p loading_needs_no_other_github_library
+fine-grained tokens                               what_may_not_be_read; c the_missing_permission
+GraphQL that fails as a whole, or with 200        without_graphql, a_graphql_budget
+carriage returns, deleted accounts, edits         what_is_said_has_plain_lines; c a_changed_answer
+"""
 
 from __future__ import annotations
 
@@ -208,6 +224,13 @@ def test_without_graphql_files_come_one_by_one(rig: Rig) -> None:
     loaded = rig.load()
     assert loaded.trees.policy.read("docs/PR_REVIEW_CHECKLIST.md") == b"# Checklist\n"
     assert len(rig.paths("/git/blobs/")) >= 5
+
+
+def test_a_graphql_budget_that_is_used_up_costs_nothing_but_requests(rig: Rig) -> None:
+    """GraphQL tells it with status 200."""
+    body = {"data": None, "errors": [{"type": "RATE_LIMITED", "message": "API rate limit exceeded"}]}
+    rig.fake.faults.append(Fault("/api/graphql", Reply(200, body), method="POST", times=None))
+    assert states(rig.load().snapshot) == dict.fromkeys(PARTS, "complete")
 
 
 def test_a_file_that_does_not_fit_its_name_is_refused(rig: Rig) -> None:

@@ -18,6 +18,7 @@ from reviewer_tui.model.text import has_unsafe
 from reviewer_tui.sources.github.archive import read_members
 from reviewer_tui.sources.github.errors import ShapeError, TooLargeError
 from reviewer_tui.sources.github.etags import answer_key, pack, shape_fingerprint, unpack
+from reviewer_tui.sources.github.facts import is_merged
 from reviewer_tui.sources.github.failures import failure_of, missing_permission, missing_scope, refusal_message
 from reviewer_tui.sources.github.hosts import parse_host
 from reviewer_tui.sources.github.limits import Pace
@@ -223,6 +224,32 @@ def test_a_damaged_kept_answer_is_none(content: bytes) -> None:
     kept = unpack(pack('W/"x"', "<l>", content))
     assert kept is not None
     assert (kept.etag, kept.link, kept.body) == ('W/"x"', "<l>", content)
+
+
+def test_both_versions_of_the_interface_are_read() -> None:
+    """2026-03-10 dropped `merge_commit_sha` and `assignee`; nobody relies on them."""
+    side = {"ref": "main", "sha": "a" * 40, "repo": None}
+    newer = {
+        "number": 1,
+        "title": "T",
+        "state": "closed",
+        "base": side,
+        "head": side,
+        "commits": 1,
+        "changed_files": 1,
+        "comments": 0,
+        "review_comments": 0,
+        "updated_at": "2026-08-12T00:00:00Z",
+        "merged": True,
+        "merged_at": "2026-08-12T00:00:00Z",
+        "user": None,
+        "body": None,
+        "a_field_of_the_future": [1],
+    }
+    older = {**newer, "merge_commit_sha": "b" * 40, "assignee": None}
+    shapes = [msgspec.json.decode(msgspec.json.encode(body), type=Pull) for body in (newer, older)]
+    assert [shape.merge_commit_sha for shape in shapes] == [None, "b" * 40]
+    assert {is_merged(shape) for shape in shapes} == {True}
 
 
 # --- rate limits ------------------------------------------------------------------------------------------------------
