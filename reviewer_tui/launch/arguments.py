@@ -374,7 +374,7 @@ def _split(text: Text) -> tuple[str | None, Text | None]:
     if not isinstance(first, str) or not _looks_like_flag(first) or "=" not in first:
         return None, None
     name, _, value = first.partition("=")
-    return name, concat([value, *(p if isinstance(p, str) else Mixed((p,)) for p in text.parts[1:])])
+    return name, concat([value, *text.parts[1:]])
 
 
 def _looks_like_flag(text: str) -> bool:

@@ -9,7 +9,7 @@ import msgspec
 
 from reviewer_tui.launch.command_line import SHELLS, program_name, shell_words
 from reviewer_tui.launch.shell_words import Argument
-from reviewer_tui.launch.text import Mixed, Text, concat, unknown
+from reviewer_tui.launch.text import Text, concat, unknown
 
 _ENGINES = frozenset({"docker", "podman"})
 _JOBS = frozenset(
@@ -113,7 +113,7 @@ def _option(word: Text) -> tuple[str, Text | None]:
     first = word.parts[0]
     if isinstance(first, str) and first.startswith("--") and "=" in first:
         name, _, value = first.partition("=")
-        return name, concat([value, *(p if isinstance(p, str) else Mixed((p,)) for p in word.parts[1:])])
+        return name, concat([value, *word.parts[1:]])
     return "", None
 
 
@@ -129,7 +129,7 @@ def _add_variable(text: Text, variables: dict[str, Text], passed: list[str]) -> 
     elif isinstance(text, str):
         variables[name] = value
     else:
-        variables[name] = concat([value, *(p if isinstance(p, str) else Mixed((p,)) for p in text.parts[1:])])
+        variables[name] = concat([value, *text.parts[1:]])
 
 
 def _mounts(text: Text) -> Iterator[tuple[str, str]]:

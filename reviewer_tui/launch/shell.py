@@ -190,31 +190,27 @@ class _Interpreter(Builtins):
         """Walks every branch from the present state, of which only one is real; then what they agree on holds."""
         start = self.state
         self.conditions.append(line)
-        live: list[State] = []
-        ended: list[tuple[State, int]] = []
+        ends: list[tuple[State, int]] = []
         for branch in branches:
             self.state = start.copy()
             flow = branch()
-            if flow == ON:
-                live.append(self.state)
-            else:
-                ended.append((self.state, flow))
+            ends.append((self.state, flow))
         self.conditions.pop()
-        ends = [(state, flow) for state, flow in ended if flow != EXIT]
-        if not live and ends:
-            flow = min(flow for _, flow in ends)
-            live = [state for state, end in ends if end == flow]
-            ends = [(state, end) for state, end in ends if end != flow]
-        else:
-            flow = ON if live else EXIT
+        flow = min(end for _, end in ends)
         for state, end in ends:
-            self._pend(state, end)
-        self.state = joined(live, line, self.path) if live else start
+            if end != flow:
+                self._pend(state, end)
+        self.state = joined((state for state, end in ends if end == flow), line, self.path)
         return flow
 
     def _pend(self, state: State, flow: int) -> None:
+        """Keeps a state in which a loop, a function or a process may have been left."""
         frame = self.frames[-1]
-        if flow == RETURN:
+        if flow == EXIT:
+            process = next((frame for frame in reversed(self.frames) if frame.contained), None)
+            if process is not None:
+                process.exited.append(state)
+        elif flow == RETURN:
             frame.returned.append(state)
         elif frame.loops:
             loop = frame.loops[-1]
@@ -455,7 +451,7 @@ class _Interpreter(Builtins):
             flow = self._after_turn(self._block(body), loop, line)
             if flow in (ON, BREAK):
                 states.append(self.state)
-            elif flow == RETURN:
+            else:
                 self._pend(self.state, flow)
             states.extend(distinct(loop.broken))
             loop.broken = []
@@ -489,6 +485,7 @@ class _Interpreter(Builtins):
         self.state = state.copy()
         # A function's loops and frames stay: leaving them from the background leaves only the background.
         self._contained(lambda: self._run(statement.statement))
+        state.after(self.state)
         self.state = state
         self.state.status = True
         self.background -= 1
@@ -496,14 +493,15 @@ class _Interpreter(Builtins):
 
     def _contained(self, run: Callable[[], int]) -> int:
         """Runs something in a process of its own: leaving a loop, function or script ends only that process."""
-        frames, self.frames = self.frames, [*self.frames, Frame()]
+        frame = Frame(contained=True)
+        self.frames.append(frame)
         ended = self.ended
         flow = run()
         self.ended = ended
-        returned = self.frames[-1].returned
-        self.frames = frames
-        if returned:
-            self.state = joined([*returned, self.state], self.line, self.path)
+        self.frames.pop()
+        ends = [*frame.returned, *frame.exited]
+        if ends:
+            self.state = joined(distinct([*ends, self.state]), self.line, self.path)
         return flow
 
     def _group(self, statement: Group) -> int:
@@ -518,14 +516,10 @@ class _Interpreter(Builtins):
     def _subshell(self, body: Block) -> int:
         state = self.state
         self.state = state.copy()
-        flow = self._contained(lambda: self._block(body))
-        status, self.state = self.state.status, state
-        state.status = self._exit_status(flow, status)
-        state.files = self.state.files
+        self._contained(lambda: self._block(body))
+        state.after(self.state)
+        self.state = state
         return ON
-
-    def _exit_status(self, flow: int, status: bool | None) -> bool | None:
-        return status
 
     def _pipeline(self, statement: Pipeline) -> int:
         self._deeper(statement.line)
@@ -537,36 +531,30 @@ class _Interpreter(Builtins):
         return flow
 
     def _stages(self, stages: Sequence[Statement]) -> int:
-        state, output, stdin = self.state, self.output, self.stdin
-        files = state.files
+        state = self.state
+        files, passed = state.files, state.input
         for number, stage in enumerate(stages):
             self.state = state.copy()
-            self.state.files = files
-            last = number == len(stages) - 1
-            self.output = output if last else []
+            self.state.files, self.state.input = files, passed
+            if number < len(stages) - 1:
+                self.state.printed = ()
             self._contained(lambda stage=stage: self._run(stage))  # type: ignore[misc]
-            files = self.state.files
-            if not last:
-                assert self.output is not None
-                self.stdin = concat(self.output)
-        state.status, state.files = self.state.status, files
-        self.state, self.output, self.stdin = state, output, stdin
+            files, passed = self.state.files, concat(self.state.printed or ())
+        rest = state.input
+        state.after(self.state)
+        state.input, self.state = rest, state
         return ON
 
-    def substitute(self, body: Block, line: int) -> Text:
+    def output(self, body: Block, line: int) -> Text:
         self._deeper(line)
-        state, output = self.state, self.output
-        self.state, self.output = state.copy(), []
+        state, printed = self.state, self.state.printed
+        self.state = state.copy()
+        self.state.printed = ()
         self._contained(lambda: self._block(body))
-        text = concat(self.output)
-        state.status, state.files = self.state.status, self.state.files
-        self.state, self.output = state, output
+        text = concat(self.state.printed or ())
+        state.after(self.state)
+        state.printed, self.state = printed, state
         self.depth -= 1
-        if isinstance(text, str):
-            return text.rstrip("\n")
-        last = text.parts[-1]
-        if isinstance(last, str) and last.endswith("\n"):
-            return concat([*(p if isinstance(p, str) else Mixed((p,)) for p in text.parts[:-1]), last.rstrip("\n")])
         return text
 
     # -- commands -------------------------------------------------------------------------------------------------
@@ -586,7 +574,7 @@ class _Interpreter(Builtins):
         first = words[0]
         assert isinstance(first, Word)
         name = first.constant
-        if name in ("echo", "printf") and self.output is None and not command.assignments and _harmless(words):
+        if name in ("echo", "printf") and self.state.printed is None and not command.assignments and _harmless(words):
             self.state.status = True
             return ON
         if name in DECLARATIONS:
@@ -674,31 +662,28 @@ class _Interpreter(Builtins):
         """A program: computed where its output follows from its words, else recorded."""
         self._tick(command.line)
         name = arguments[0].text
-        if isinstance(name, str) and (self.output is not None or name in tools.TESTS) and tools.known(name):
+        if isinstance(name, str) and (self.state.printed is not None or name in tools.TESTS) and tools.known(name):
             words = all_known(arguments)
-            stdin = self.stdin if isinstance(self.stdin, str) else None
+            stdin = self.state.input if isinstance(self.state.input, str) else None
             result = None if words is None else tools.run(name, words[1:], stdin)
             if result is not None:
-                self.print(result[0])
+                self.state.print(result[0])
                 self.state.status = result[1]
                 return ON
         environment = {**self.state.exported, **prefix} if prefix else self.state.exported
-        if self.output is not None and program_name(name) in ("python3", "python"):
+        if self.state.printed is not None and program_name(name) in _PYTHON:
             printed = self._python(arguments, environment)
             if printed is not None:
-                self.print(printed)
+                self.state.print(printed)
                 self.state.status = True
                 return ON
         self._record(arguments, command.line, environment)
         self.state.status = None
         flow = self._inner(arguments, environment, command.line)
-        if flow is None and self.output is not None:
-            found = _location(arguments, command.line, self.path)
-            if found is not None:
-                self.output.append(found)
-                return ON
+        if flow is None and self.state.printed is not None and name not in _SILENT:
             shown = " ".join(str(a) for a in arguments[:4])[:60]
-            self.output.append(unknown(f"output of `{shown}`", command.line, self.path))
+            found = _location(arguments, command.line, self.path)
+            self.state.print(found or unknown(f"output of `{shown}`", command.line, self.path))
         return EXIT if name == "exec" and len(arguments) > 1 else ON
 
     def _python(self, arguments: Sequence[Argument], environment: Mapping[str, Text]) -> str | None:
@@ -708,8 +693,8 @@ class _Interpreter(Builtins):
             return None
         if words[1] == "-c" and len(words) > 2:
             program, rest = words[2], words[3:]
-        elif words[1] == "-" and isinstance(self.stdin, str) and self.stdin:
-            program, rest = self.stdin, words[2:]
+        elif words[1] == "-" and isinstance(self.state.input, str) and self.state.input:
+            program, rest = self.state.input, words[2:]
         else:
             return None
         known = {name: value for name, value in environment.items() if isinstance(value, str)}
@@ -810,10 +795,11 @@ class _Interpreter(Builtins):
         child.variables.update(environment)
         child.exported, child.files = environment, parent.files
         child.cwd, child.tainted = parent.cwd, parent.tainted
+        child.printed, child.input = parent.printed, parent.input
         self.state = child
         self.set_positional(words)
         self._contained(run)
-        parent.status, parent.files = self.state.status, self.state.files
+        parent.after(self.state)
         self.state = parent
         self.depth -= 1
         return ON
@@ -877,13 +863,18 @@ class _Interpreter(Builtins):
 
 
 def _location(arguments: Sequence[Argument], line: int, path: str) -> Text | None:
-    """What `command -v NAME` or `which NAME` print: a path of which the end is known."""
+    """What `command -v python3` or `which python3` print, a path of which the end is known: no server starts where
+    there is none. Another program may be missing, and then nothing is printed."""
     words = all_known(arguments)
-    if words is None or words[:-1] not in (["command", "-v"], ["which"], ["type", "-P"]) or "/" in words[-1]:
+    if words is None or words[:-1] not in (["command", "-v"], ["which"], ["type", "-P"]) or words[-1] not in _PYTHON:
         return None
     return concat((unknown(f"folder of {words[-1]}", line, path), f"/{words[-1]}\n"))
 
 
+_PYTHON = frozenset({"python", "python3"})
+_SILENT = frozenset(
+    {"chmod", "chown", "cp", "disown", "kill", "ln", "mkdir", "mv", "pkill", "rm", "rmdir", "sleep", "touch", "wait"}
+)
 _MISSING = object()
 
 

@@ -84,7 +84,7 @@ class Builtins(Conditions):
             if escapes and isinstance(text, str):
                 text = unescaped(text)
             pieces.extend((" ", text) if number else (text,))
-        self.print(concat([*pieces, ending]))
+        self.state.print(concat([*pieces, ending]))
         self.state.status = True
         return ON
 
@@ -97,7 +97,7 @@ class Builtins(Conditions):
             words = words[1:]
         text = formatted(words, command.line, self.path) if words else ""
         if variable is None:
-            self.print(text)
+            self.state.print(text)
         elif isinstance(variable, str):
             self.assign(variable, text)
         self.state.status = True
@@ -106,25 +106,27 @@ class Builtins(Conditions):
     def _cat(self, arguments: list[Argument], command: Simple) -> int:
         names = [argument.text for argument in arguments[1:]]
         if not names or names == ["-"]:
-            self.print(self.stdin if self.stdin is not None else unknown("input", command.line, self.path))
+            self.state.print(self.state.input)
             self.state.status = True
             return ON
-        if self.output is None:
+        if self.state.printed is None:
             self.state.status = None
             return ON
         for name in names:
             content = self.content(name)
-            self.print(unknown(f"content of {show(name)}", command.line, self.path) if content is None else content)
+            self.state.print(
+                unknown(f"content of {show(name)}", command.line, self.path) if content is None else content
+            )
         self.state.status = None
         return ON
 
     def _tee(self, arguments: list[Argument], command: Simple) -> int:
-        content = self.stdin if self.stdin is not None else unknown("input", command.line, self.path)
+        content = self.state.input
         append = any(argument.text in ("-a", "--append") for argument in arguments)
         for argument in arguments[1:]:
             if isinstance(argument.text, str) and not argument.text.startswith("-"):
                 self.write_file(argument.text, content, append)
-        self.print(content)
+        self.state.print(content)
         self.state.status = True
         return ON
 
@@ -147,7 +149,7 @@ class Builtins(Conditions):
         return ON
 
     def _pwd(self, arguments: list[Argument], command: Simple) -> int:
-        self.print(concat((self.state.cwd, "\n")))
+        self.state.print(concat((self.state.cwd, "\n")))
         self.state.status = True
         return ON
 
@@ -320,14 +322,14 @@ class Builtins(Conditions):
                     words.pop(0)
             elif isinstance(text, str):
                 names.append(text)
-        stdin = self.stdin
+        stdin = self.state.input
         if not isinstance(stdin, str):
-            reason = unknowns(stdin)[0] if stdin is not None else Unknown("input", command.line, self.path)
+            reason = unknowns(stdin)[0]
             for name in names or ["REPLY"]:
                 self.assign(name, Array({}, more=reason) if array else Mixed((reason,)))
             self.state.status = None
             return ON
-        line, _, self.stdin = stdin.partition("\n")
+        line, _, self.state.input = stdin.partition("\n")
         self.state.status = bool(stdin)
         fields = (
             [f for f in re.split(f"[{re.escape(self._separators())}]+", line.strip(" \t")) if f]
@@ -351,8 +353,9 @@ class Builtins(Conditions):
     def _mapfile(self, arguments: list[Argument], command: Simple) -> int:
         names = [a.text for a in arguments[1:] if isinstance(a.text, str) and not a.text.startswith("-")]
         name = names[-1] if names else "MAPFILE"
-        if isinstance(self.stdin, str) and self.stdin:
-            self.assign(name, Array(dict(enumerate(self.stdin.rstrip("\n").split("\n")))))
+        text = self.state.input
+        if isinstance(text, str) and text:
+            self.assign(name, Array(dict(enumerate(text.rstrip("\n").split("\n")))))
         else:
             self.assign(name, Array({}, more=Unknown(f"value of {name}", command.line, self.path)))
         self.state.status = True

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import msgspec
 
 from reviewer_tui.launch.syntax import Function
-from reviewer_tui.launch.text import Text, Unknown, either, unknown
+from reviewer_tui.launch.text import Text, Unknown, concat, either, unknown
 
 
 class Array(msgspec.Struct, frozen=True):
@@ -39,14 +39,17 @@ class Unset(msgspec.Struct, frozen=True):
 UNSET = Unset()
 Value: TypeAlias = Text | Array | Unset
 Files: TypeAlias = Mapping[str, Text]
+Printed: TypeAlias = tuple[Text, ...]
+"""What was printed, in pieces, so that printing more does not copy it all."""
+_MOST_PIECES = 256
 
 
 class State:
     """One moment of a script. `exported` and `files` are never changed in place, so that a command may keep them."""
 
     __slots__ = (
-        *("_status", "arguments", "code", "cwd", "exported", "files", "functions", "more_arguments", "tainted"),
-        "variables",
+        *("_status", "arguments", "code", "cwd", "exported", "files", "functions", "input", "more_arguments"),
+        *("printed", "tainted", "variables"),
     )
 
     def __init__(self) -> None:
@@ -63,6 +66,9 @@ class State:
         self.code = 0
         # Why variables that nothing known has set may be set all the same.
         self.tainted: Unknown | None = None
+        # What was printed where it is kept (a substitution, a pipe, a file), else None; and what is still to be read.
+        self.printed: Printed | None = None
+        self.input: Text = ""
 
     @property
     def status(self) -> bool | None:
@@ -81,11 +87,25 @@ class State:
         other.exported, other.files = self.exported, self.files
         other.arguments, other.more_arguments, other.cwd = self.arguments, self.more_arguments, self.cwd
         other._status, other.code, other.tainted = self._status, self.code, self.tainted
+        other.printed, other.input = self.printed, self.input
         return other
+
+    def print(self, text: Text) -> None:
+        """Adds to what was printed, where that is kept."""
+        if self.printed is not None:
+            pieces = self.printed if len(self.printed) < _MOST_PIECES else (concat(self.printed),)
+            self.printed = (*pieces, text)
+
+    def after(self, inner: State) -> None:
+        """What a process of its own leaves behind: its status, files and output, and the input it did not read."""
+        self._status, self.code = inner._status, inner.code
+        self.files, self.printed, self.input = inner.files, inner.printed, inner.input
 
     def same_values(self, other: State, ignoring: str = "") -> bool:
         """Whether both hold the same values, apart from one variable."""
         if self.files != other.files or self.cwd != other.cwd:
+            return False
+        if self.printed != other.printed or self.input != other.input:
             return False
         if self.variables == other.variables:
             return True
@@ -112,21 +132,30 @@ class Loop:
 
 
 class Frame:
-    """A function call: the states in which it may have returned, and the values its locals hide."""
+    """A function call: the states in which it may have returned, and the values its locals hide. A `contained` one is
+    a process of its own, which `exit` ends; it has the states in which that may have happened."""
 
-    __slots__ = ("hidden", "loops", "returned")
+    __slots__ = ("contained", "exited", "hidden", "loops", "returned")
 
-    def __init__(self) -> None:
+    def __init__(self, contained: bool = False) -> None:
+        self.contained = contained
         self.returned: list[State] = []
+        self.exited: list[State] = []
         self.hidden: dict[str, Value | None] = {}
         self.loops: list[Loop] = []
 
 
 def distinct(states: Iterable[State]) -> list[State]:
-    """States without those that hold the same values as the one before."""
+    """States without those that are the same as the one before."""
     found: list[State] = []
     for state in states:
-        if not found or not state.same_values(found[-1]) or state.exported != found[-1].exported:
+        last = found[-1] if found else None
+        if (
+            last is None
+            or state.status != last.status
+            or state.exported != last.exported
+            or not state.same_values(last)
+        ):
             found.append(state)
     return found
 
@@ -167,7 +196,28 @@ def _join(first: State, second: State, line: int, path: str, repeated: bool) -> 
     if first.status != second.status or first.code != second.code:
         result.status = first.status if first.status == second.status else None
     result.tainted = first.tainted or second.tainted
+    if first.printed != second.printed:
+        result.printed = _either_printed(first.printed, second.printed, line, path, repeated)
+    if first.input != second.input:
+        result.input = unknown("input", line, path)
     return result
+
+
+def _either_printed(one: Printed | None, other: Printed | None, line: int, path: str, repeated: bool) -> Printed:
+    """What both have printed first, and then either's rest, whose common line break stays known."""
+    if one is None or other is None:
+        return (unknown("output", line, path),)
+    common = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        common += 1
+    first, second = concat(one[common:]), concat(other[common:])
+    if repeated:
+        return (*one[:common], unknown("output", line, path))
+    if isinstance(first, str) and isinstance(second, str) and first.endswith("\n") and second.endswith("\n"):
+        return (*one[:common], either(first[:-1], second[:-1], "output", line, path), "\n")
+    return (*one[:common], either(first, second, "output", line, path))
 
 
 def _join_functions(first: State, second: State) -> dict[str, Function | None]:

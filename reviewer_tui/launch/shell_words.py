@@ -26,7 +26,18 @@ from reviewer_tui.launch.syntax import (
     Substitution,
     Word,
 )
-from reviewer_tui.launch.text import Mixed, Text, Unknown, concat, either, is_empty, show, unknown, unknowns
+from reviewer_tui.launch.text import (
+    Mixed,
+    Text,
+    Unknown,
+    concat,
+    either,
+    is_empty,
+    show,
+    unknown,
+    unknowns,
+    without_last_breaks,
+)
 
 _ALWAYS_SET = frozenset(
     (
@@ -116,8 +127,8 @@ class Expander:
         self.line = 0
 
     @abstractmethod
-    def substitute(self, body: Block, line: int) -> Text:
-        """The output of the commands, without trailing line breaks."""
+    def output(self, body: Block, line: int) -> Text:
+        """What the commands print."""
 
     # -- variables ------------------------------------------------------------------------------------------------
 
@@ -432,7 +443,7 @@ class Expander:
             number = self.number(self.text(part.expression), part.line)
             return Mixed((number,)) if isinstance(number, Unknown) else str(number)
         if isinstance(part, Substitution):
-            return self.substitute(part.body, part.line)
+            return without_last_breaks(self.output(part.body, part.line))
         return unknown("name of a pipe", part.line, self.path, nonempty=True)
 
     def _parameter(self, part: Parameter) -> Text | _Elements:
@@ -585,13 +596,9 @@ class Expander:
             first, last = value.parts[0], value.parts[-1]
             if quoted or not any(char in text for char in "*?["):
                 if operator[0] == "%" and isinstance(last, str):
-                    return concat(
-                        p if isinstance(p, str) else Mixed((p,)) for p in (*value.parts[:-1], last.removesuffix(text))
-                    )
+                    return concat((*value.parts[:-1], last.removesuffix(text)))
                 if operator[0] == "#" and isinstance(first, str):
-                    return concat(
-                        p if isinstance(p, str) else Mixed((p,)) for p in (first.removeprefix(text), *value.parts[1:])
-                    )
+                    return concat((first.removeprefix(text), *value.parts[1:]))
             if operator == "##" and text == "*/" and isinstance(last, str) and "/" in last:
                 return posixpath.basename(last)
         return Mixed((Unknown(f"value of ${{{part.name}{operator}…}}", part.line, self.path),))

@@ -6,18 +6,29 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from reviewer_tui.launch.command_line import Command
 from reviewer_tui.launch.shell_parser import parse
 from reviewer_tui.launch.shell_state import Frame, State
 from reviewer_tui.launch.shell_words import Expander
-from reviewer_tui.launch.syntax import Block, Redirect
+from reviewer_tui.launch.syntax import Block, Process, Redirect
 from reviewer_tui.launch.text import Text, Unknown, concat, unknown
 from reviewer_tui.model.finding import Problem
 from reviewer_tui.model.tree import Tree
 
 ROOT = "/workspace"
 """Where the repository stands for a script; containers mount it there, and some scripts say so."""
+
+
+_READS = frozenset({"<", "<<", "<<-", "<<<"})
+
+
+class _Sink(NamedTuple):
+    """A file that takes what is printed (None: nobody reads it)."""
+
+    name: Text | None
+    append: bool
 
 
 @lru_cache(maxsize=128)
@@ -50,8 +61,6 @@ class World(Expander):
         self.ended: Problem | None = None
         self.conditions: list[int] = []
         self.frames = [Frame()]
-        self.output: list[Text] | None = None
-        self.stdin: Text | None = ""
 
     def problem(self, rule: str, message: str, line: int, path: str = "") -> None:
         where = path or self.path
@@ -74,10 +83,6 @@ class World(Expander):
         self.problem("unknown-effect", message, line)
         self.state.tainted = self.state.tainted or reason
 
-    def print(self, text: Text) -> None:
-        if self.output is not None:
-            self.output.append(text)
-
     def content(self, name: Text) -> Text | None:
         """A file that the script wrote or that the repository holds."""
         if not isinstance(name, str):
@@ -95,38 +100,48 @@ class World(Expander):
         """Runs something with its redirections: its output may go to a file, its input come from one."""
         if not redirects:
             return run()
-        output, stdin = self.output, self.stdin
-        target: tuple[Text, bool] | None = None
+        printed, rest = self.state.printed, self.state.input
+        writes: _Sink | None = None
+        reads = False
         for redirect in redirects:
-            target = self._redirect(redirect, target)
-        captured = self.output
+            if redirect.operator in _READS:
+                self.state.input, reads = self._read_from(redirect), True
+            else:
+                writes = self._written_to(redirect) or writes
+        if writes is not None:
+            self.state.printed = None if writes.name is None else ()
         flow = run()
-        self.output, self.stdin = output, stdin
-        if target is not None and captured is not None:
-            self.write_file(target[0], concat(captured), target[1])
+        if writes is not None:
+            if writes.name is not None and self.state.printed is not None:
+                self.write_file(writes.name, concat(self.state.printed), writes.append)
+            self.state.printed = printed
+        if reads:
+            self.state.input = rest
         return flow
 
-    def _redirect(self, redirect: Redirect, target: tuple[Text, bool] | None) -> tuple[Text, bool] | None:
-        operator, descriptor = redirect.operator, redirect.descriptor
+    def _read_from(self, redirect: Redirect) -> Text:
         if redirect.heredoc is not None:
-            self.stdin = self.text(redirect.heredoc.body)
-            return target
+            return self.text(redirect.heredoc.body)
         assert redirect.target is not None
-        if operator == "<<<":
-            self.stdin = concat((self.text(redirect.target), "\n"))
-        elif operator == "<":
-            name = self.text(redirect.target)
-            content = self.state.files.get(self.absolute(name)) if isinstance(name, str) else None
-            self.stdin = content if content is not None else unknown("content of a file", redirect.line, self.path)
-        elif operator in (">&", "<&"):
-            if operator == ">&" and descriptor in (-1, 1) and redirect.target.constant == "2":
-                self.output = None
-                return None
-        elif operator in (">", ">>", ">|", "&>", "&>>") and descriptor in (-1, 1):
-            name = self.text(redirect.target)
-            self.output = None if name in ("/dev/null", "/dev/stderr") else []
-            return None if self.output is None else (name, ">>" in operator)
-        return target
+        if len(redirect.target.parts) == 1 and isinstance(process := redirect.target.parts[0], Process):
+            return self.output(process.body, process.line)
+        name = self.text(redirect.target)
+        if redirect.operator == "<<<":
+            return concat((name, "\n"))
+        content = self.state.files.get(self.absolute(name)) if isinstance(name, str) else None
+        return content if content is not None else unknown("content of a file", redirect.line, self.path)
+
+    def _written_to(self, redirect: Redirect) -> _Sink | None:
+        """Where a redirection sends what is printed; None where it leaves that alone."""
+        assert redirect.target is not None
+        if redirect.descriptor not in (-1, 1):
+            return None
+        if redirect.operator == ">&":
+            return _Sink(None, False) if redirect.target.constant == "2" else None
+        if redirect.operator not in (">", ">>", ">|", "&>", "&>>"):
+            return None
+        name = self.text(redirect.target)
+        return _Sink(None if name in ("/dev/null", "/dev/stderr") else name, ">>" in redirect.operator)
 
     def write_file(self, name: Text, content: Text, append: bool) -> None:
         if not isinstance(name, str):

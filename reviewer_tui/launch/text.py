@@ -12,6 +12,9 @@ from typing import TypeAlias
 import msgspec
 
 
+_LONGEST_HINT = 40
+
+
 class Unknown(msgspec.Struct, frozen=True):
     """A piece of text that could not be evaluated: `value of X`, at `path` and `line` (0 where there is none).
 
@@ -48,11 +51,11 @@ def unknown(reason: str, line: int = 0, path: str = "", nonempty: bool = False) 
     return Mixed((Unknown(reason, line, path, nonempty),))
 
 
-def concat(texts: Iterable[Text]) -> Text:
-    """The texts one after the other."""
+def concat(texts: Iterable[Text | Unknown]) -> Text:
+    """The texts and unknown pieces one after the other."""
     parts: list[str | Unknown] = []
     for text in texts:
-        for part in (text,) if isinstance(text, str) else text.parts:
+        for part in text.parts if isinstance(text, Mixed) else (text,):
             if isinstance(part, str) and parts and isinstance(parts[-1], str):
                 parts[-1] += part
             elif part != "":
@@ -62,6 +65,20 @@ def concat(texts: Iterable[Text]) -> Text:
     if len(parts) == 1 and isinstance(parts[0], str):
         return parts[0]
     return Mixed(tuple(parts))
+
+
+def without_last_breaks(text: Text) -> Text:
+    """The text without its trailing line breaks, as a substitution takes it."""
+    if isinstance(text, str):
+        return text.rstrip("\n")
+    parts = list(text.parts)
+    last = parts.pop()
+    if isinstance(last, str):
+        return concat([*parts, last.rstrip("\n")])
+    if not last.nonempty and parts and isinstance(parts[-1], str):
+        # The unknown piece may be empty, and then the line break before it goes too.
+        parts[-1] = parts[-1].rstrip("\n")
+    return concat([*parts, last])
 
 
 def unknowns(text: Text) -> tuple[Unknown, ...]:
@@ -107,6 +124,10 @@ def either(first: Text, second: Text, reason: str, line: int, path: str) -> Text
     """What is known of a text that is one of two: itself where they agree, else unknown with both named."""
     if first == second:
         return first
-    a, b = (show(text) if len(show(text)) <= 40 else "…" for text in (first, second))
     nonempty = is_empty(first) is False and is_empty(second) is False
-    return unknown(f"{reason} ({a or 'empty'} or {b or 'empty'})", line, path, nonempty)
+    return unknown(f"{reason} ({_short(first)} or {_short(second)})", line, path, nonempty)
+
+
+def _short(text: Text) -> str:
+    shown = " ".join(show(text).split()) or "empty"
+    return shown if len(shown) <= _LONGEST_HINT else f"{shown[: _LONGEST_HINT - 1]}…"

@@ -223,3 +223,15 @@ f() ( X=9; emit $X ); X=1; f; emit $X
 
 #: unicode
 A='é ü'; emit "$A" ${#A} "${A/é/e}"
+
+#: what a subshell leaves
+S=$(echo a; (echo b; exit; echo no); echo c); emit "$S"; T=$(f() { echo 1; return; echo no; }; f; f); emit "$T"
+
+#: what loops print
+P=$(for i in 1 2 3; do [ $i = 2 ] && continue; echo "n$i"; done; echo end); emit "$P" "$(for i in 1 2; do echo $i; exit; done)"
+
+#: read shares the input
+while read -r a; do read -r b; emit "$a" "$b"; done < <(printf '1\n2\n3\n4\n')
+
+#: kept and given away
+{ echo a; echo b >&2; echo c; } 2>/dev/null | { read -r x; read -r y; emit "$x" "$y"; }; Q=$({ echo no >/dev/null; echo yes; }); emit "$Q"

@@ -59,7 +59,7 @@ def words(draw: st.DrawFn) -> str:
 
 @st.composite
 def statements(draw: st.DrawFn, depth: int = 2) -> str:
-    kind = draw(st.integers(0, 7 if depth else 2))
+    kind = draw(st.integers(0, 8 if depth else 2))
     if kind == 0:
         return f"{draw(names)}={draw(words())}"
     if kind in (1, 2):
@@ -73,6 +73,7 @@ def statements(draw: st.DrawFn, depth: int = 2) -> str:
         5: f'case "${name}" in {quoted("a")}*) {inner} ;; *[b.]) {other} ;; *) emit none ;; esac',
         6: f"[[ -n ${name} ]] && {{ {inner}; }} || {{ {other}; }}",
         7: f"( {inner} )\nf() {{\n{other}\n}}\nf {word}",
+        8: f'{name}="$(for x in {word} z; do [ "$x" = ab ] && continue; echo "<$x>"; [ "$x" != a ] || exit; done)"',
     }[kind]
 
 
