@@ -71,7 +71,8 @@ class ReviewerApp(App[None]):
         Pane, #text, #edit { border: ascii $foreground 35%; }
         Pane:focus, #text:focus, #edit:focus-within, #box { border: ascii $primary; }
         Pane.-related { border: ascii $accent; }
-        Pane.-folded, .-narrow #checklist, .-narrow #panes Pane, .-zoom Pane, .-narrow #text { border: none; }
+        Pane.-folded, .-narrow #checklist, .-narrow #panes Pane, .-zoom Pane { border: none; }
+        .-narrow #text { border: none; border-top: ascii $foreground 35%; }
     }
     """
 

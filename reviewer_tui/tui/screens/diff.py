@@ -77,7 +77,7 @@ class DiffScreen(ReviewerScreen):
         &.-semantic #text { display: none; }
         &.-narrow {
             FileList { display: none; width: 1fr; border: none; }
-            #text { border: none; }
+            #text { border: none; border-top: solid $foreground 35%; }
             &.-files FileList { display: block; }
             &.-files #text { display: none; }
             &.-files #meaning { display: none; }

@@ -337,11 +337,7 @@ class ReviewScreen(ReviewerScreen):
     def action_results(self) -> None:
         """To the results, which stand below the eval scores."""
         self._go_to("evals")
-        pane = self.pane("evals")
-        row = next((i for i, (_, row) in enumerate(pane.rows) if row.text.startswith(("Results", "U Results"))), None)
-        if row is not None:
-            pane.move_to(row)
-            pane.scroll_to(None, row, animate=False)
+        self.pane("evals").go_to_heading("Results")
 
     def action_follow(self) -> None:
         view = self.focused

@@ -119,6 +119,15 @@ class Checklist(Pane):
             return line
         return line._replace(pieces=(Piece(">", "key"), Piece(line.pieces[0].text[1:]), *line.pieces[1:]))
 
+    def full_text(self, row: int) -> str:
+        """An item in all its words, with all that the checks say to it."""
+        shown = self.rows[row][1]
+        template = self.review.policy.template.value if self.review else None
+        item = template.item(shown.target.item) if template and shown.target else None
+        if self.review is None or item is None:
+            return shown.text
+        return f"{shown.text} {item.text} {item_summary(self.review, item)}"
+
     @property
     def cursor_shown(self) -> bool:
         return True

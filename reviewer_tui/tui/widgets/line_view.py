@@ -76,6 +76,7 @@ class LineView(ScrollView, can_focus=True):
         self.rows: list[tuple[int, Line]] = []
         self._laid_out_for = -1
         self._found = ""
+        self._wanted = ""
         self._looks = Looks(self, "line")
 
     def show(self, lines: Sequence[Line], *, top: bool = False) -> None:
@@ -96,6 +97,8 @@ class LineView(ScrollView, can_focus=True):
         self.virtual_size = Size(width, len(self.rows))
         self.cursor = min(self.cursor, max(len(self.rows) - 1, 0))
         self.refresh()
+        if self._wanted:
+            self.go_to_heading(self._wanted)
 
     def make_rows(self, width: int) -> list[tuple[int, Line]]:
         """The rows for a width, each with the index of its line."""
@@ -184,10 +187,25 @@ class LineView(ScrollView, can_focus=True):
         step = 1 if forward else -1
         for distance in range(0 if stay else 1, count + 1):
             row = (self.cursor + step * distance) % count if count else 0
-            if count and self._found in self.rows[row][1].text.lower():
+            if count and self._found in self.full_text(row).lower():
                 self.move_to(row)
                 return True
         return False
+
+    def go_to_heading(self, heading: str) -> None:
+        """Bring the first row that starts with a text, a status letter before it or not, to the top; as soon as the
+        view has rows."""
+        starts = (heading, f"U {heading}")
+        row = next((i for i, (_, row) in enumerate(self.rows) if row.text.startswith(starts)), None)
+        self._wanted = "" if self.rows else heading
+        if row is not None:
+            self.move_to(row)
+            self.scroll_to(None, row, animate=False)
+
+    def full_text(self, row: int) -> str:
+        """What a row says, with what was cut off."""
+        index, shown = self.rows[row]
+        return self.lines[index].text if shown.row and index < len(self.lines) else shown.text
 
     @property
     def target(self) -> Target | None:
