@@ -45,7 +45,7 @@ def decide(evidence: Evidence) -> Outcome:
     best = sweeps.best
     plan = plan_of(evidence, evidence.trees.head)
     if not _has_evals(plan) and (best is None or not _has_evals(best.plan)):
-        return _no_lanes(evidence, plan, best)
+        return _no_lanes(evidence, plan, sweeps)
     if best is None or best.standing == "red":
         return _no_sweep(sweeps)
     if best.standing in ("running", "unknown"):
@@ -64,17 +64,17 @@ def _has_evals(plan: SweepPlan) -> bool:
     return any(family in plan.counts for family in EVAL_FAMILIES)
 
 
-def _no_lanes(evidence: Evidence, plan: SweepPlan, sweep: Sweep | None) -> Outcome:
+def _no_lanes(evidence: Evidence, plan: SweepPlan, sweeps: Sweeps) -> Outcome:
     """No eval lane is planned: by design, or because the plan could not be made."""
     if plan.problems:
         return alone(Status.UNVERIFIED, f"Which evals are expected is not known: {plan.problems[0].message}")
     if not plan.lanes:
-        return alone(
-            Status.JUDGEMENT, "No new changelog entry asks for any lane, so no eval is expected of this sweep."
-        )
+        message = "No new changelog entry asks for any lane, so no eval is expected."
+        return alone(Status.JUDGEMENT, message) if sweeps.best else _no_sweep(sweeps)
     message = f"By design no eval lane exists: {_why_no_lanes(evidence, plan)}."
-    if sweep is not None and any(prefix_of(job.name) in EVAL_FAMILIES for job in sweep.extra):
-        return alone(Status.JUDGEMENT, f"{message} Run {sweep.run.id} executed eval lanes all the same.")
+    best = sweeps.best
+    if best is not None and any(prefix_of(job.name) in EVAL_FAMILIES for job in best.extra):
+        return alone(Status.JUDGEMENT, f"{message} Run {best.run.id} executed eval lanes all the same.")
     if not configs_of(evidence.trees.head).rules.recognised:
         return alone(Status.JUDGEMENT, f"{message} The generator of this revision is not one that this program knows.")
     finding = Finding(status=Status.NOT_APPLICABLE, message=message)
@@ -227,17 +227,17 @@ class _Judge:
 
     def model(self, key: str) -> Iterator[Finding]:
         """A row that names another checkpoint than both the head and main do."""
-        head, main = (
-            configs_of(tree).entry(key) for tree in (self._evidence.trees.head, self._evidence.trees.default_branch)
-        )
+        trees = self._evidence.trees
+        head = configs_of(trees.head).entry(key)
         if head is None:
             return
         models = measured(self._evidence, self._sweep, head).models
-        expected = {head.model, *([main.model] if main is not None else [])}
-        if models and not models & expected:
-            message = (
-                f"{key}: the run evaluated {', '.join(sorted(models))}, and the config at head names {head.model}."
-            )
+        if not models or head.model in models:
+            return
+        main = configs_of(trees.default_branch).entry(key)
+        if main is None or main.model not in models:
+            used = ", ".join(sorted(models))
+            message = f"{key}: the run evaluated {used}, and the config at head names {head.model}."
             yield self._at(head, Status.JUDGEMENT, message)
 
     def _at(self, entry: Entry, status: Status, message: str) -> Finding:

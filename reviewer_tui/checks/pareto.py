@@ -57,7 +57,11 @@ def enough_points(text: str) -> int:
 
 
 def decide(evidence: Evidence) -> Outcome:
-    if not submitted(evidence) and not added_entries(evidence, evidence.trees.head) and not evidence.changes.problems:
+    if (
+        not submitted(evidence)
+        and not added_entries(evidence.trees.base, evidence.trees.head)
+        and not evidence.changes.problems
+    ):
         return _not_applicable()
     results, runs = evidence.snapshot.results, evidence.snapshot.runs
     if runs.value is None or results.value is None:

@@ -15,6 +15,7 @@ from typing import Any, Literal, cast
 import msgspec
 
 from reviewer_tui.checks.check import Evidence, Outcome
+from reviewer_tui.model.errors import DataError
 from reviewer_tui.model.finding import Finding, Status, worst
 from reviewer_tui.model.run import CheckRun, Run
 from reviewer_tui.model.tree import Tree
@@ -158,20 +159,29 @@ def _kept_configs(tree: Any) -> Configs:
     return Configs(tree)
 
 
-def added_entries(evidence: Evidence, tree: Tree) -> tuple[ChangelogEntry, ...]:
-    """The changelog entries that a commit of the pull request adds to the merge base's."""
-    path, old_path = discover_layout(tree).changelog, discover_layout(evidence.trees.base).changelog
-    if path is None or (old_path and evidence.trees.base.blob(old_path) == tree.blob(path)):
+def added_entries(old: Tree, new: Tree) -> tuple[ChangelogEntry, ...]:
+    """The changelog entries that one revision has beyond another, each in the layout of its time."""
+    return _kept_entries(cast(Hashable, old), cast(Hashable, new))
+
+
+@lru_cache(maxsize=8)
+def _kept_entries(old: Any, new: Any) -> tuple[ChangelogEntry, ...]:
+    path, old_path = discover_layout(new).changelog, discover_layout(old).changelog
+    if path is None or (old_path and old.blob(old_path) == new.blob(path)):
         return ()
-    old = evidence.trees.base.read(old_path) if old_path else None
-    return view_changelog(old, tree.read(path), path).entries
+    return view_changelog(old.read(old_path) if old_path else None, new.read(path), path).entries
 
 
 def plan_of(evidence: Evidence, tree: Tree, labels: Iterable[str] = ()) -> SweepPlan:
     """The full sweep that a commit of the pull request asks for; a canary is counted in its family."""
-    entries = added_entries(evidence, tree)
-    base = configs_of(evidence.trees.base) if any(entry.append_only for entry in entries) else None
-    return plan_sweep(entries, configs_of(tree), base, labels)
+    return _kept_plan(cast(Hashable, evidence.trees.base), cast(Hashable, tree), frozenset(labels))
+
+
+@lru_cache(maxsize=8)
+def _kept_plan(base: Any, tree: Any, labels: frozenset[str]) -> SweepPlan:
+    entries = added_entries(base, tree)
+    append_only = any(entry.append_only for entry in entries)
+    return plan_sweep(entries, configs_of(tree), configs_of(base) if append_only else None, labels)
 
 
 def swept_tree(evidence: Evidence, run: Run) -> Tree | None:
@@ -264,12 +274,20 @@ def _not_counted(evidence: Evidence, run: Run) -> str | None:
 
 def _sweep(evidence: Evidence, run: Run) -> Sweep:
     tree = swept_tree(evidence, run)
-    plans = [plan_of(evidence, tree or evidence.trees.head)]
-    if ALL_EVALS_LABEL in labels_ever(evidence):
-        plans.append(plan_of(evidence, tree or evidence.trees.head, (ALL_EVALS_LABEL,)))
+    try:
+        plans = _plans(evidence, evidence.trees.head if tree is None else tree)
+    except DataError:
+        # The commit is known, and a file of it is not: the head's plan stands in.
+        tree, plans = None, _plans(evidence, evidence.trees.head)
     fits = [put_to_plan(run, plan, own_plan=tree is not None) for plan in plans]
     # The label widens the evals if it was there when the sweep began: the plan that fits better tells.
     return min(fits, key=lambda sweep: len(sweep.extra) + sweep.states()["missing"])
+
+
+def _plans(evidence: Evidence, tree: Tree) -> list[SweepPlan]:
+    """The plans that a sweep of a commit may have followed."""
+    labels = ((), (ALL_EVALS_LABEL,)) if ALL_EVALS_LABEL in labels_ever(evidence) else ((),)
+    return [plan_of(evidence, tree, some) for some in labels]
 
 
 def put_to_plan(run: Run, plan: SweepPlan, *, own_plan: bool = True) -> Sweep:

@@ -14,15 +14,14 @@ from typing import Any, cast
 import msgspec
 
 from reviewer_tui.checks.check import Evidence
-from reviewer_tui.checks.runs import Sweep, configs_of, swept_tree
+from reviewer_tui.checks.runs import Sweep, added_entries, configs_of, swept_tree
 from reviewer_tui.checks.scope import sku
 from reviewer_tui.model.config import Entry, FieldChange, KeyChange, Point
 from reviewer_tui.model.errors import DataError
 from reviewer_tui.model.finding import Finding, Status
 from reviewer_tui.model.result import BenchmarkResult, EvalScore
 from reviewer_tui.model.tree import Tree
-from reviewer_tui.policy.layout import discover_layout
-from reviewer_tui.sweeps.changelog import resolve_keys, view_changelog
+from reviewer_tui.sweeps.changelog import resolve_keys
 from reviewer_tui.sweeps.fields import shown
 from reviewer_tui.sweeps.points import row_identity
 from reviewer_tui.sweeps.rows import concurrencies
@@ -45,17 +44,23 @@ def stale_findings(evidence: Evidence, sweep: Sweep) -> Iterator[Finding]:
         yield Finding(status=Status.UNVERIFIED, message=message, url=sweep.run.url or None)
         return
     try:
-        stale = _stale(evidence, tree, tuple(sweep.plan.scenarios))
+        # Main's files are read on the way, and a cache may lack some of them.
+        found = list(_compared(evidence, sweep, tree))
     except DataError as error:
-        yield Finding(status=Status.UNVERIFIED, message=f"stale evidence: what would merge is not known. {error}")
-        return
+        message = f"stale evidence: what would merge is not known. {error}"
+        found = [Finding(status=Status.UNVERIFIED, message=message, url=sweep.run.url or None)]
+    yield from found
+
+
+def _compared(evidence: Evidence, sweep: Sweep, tree: Tree) -> Iterator[Finding]:
+    stale = _stale(evidence, tree, tuple(sweep.plan.scenarios))
     if stale is None:
         return
     for change in stale.keys:
         yield from _Change(evidence, sweep, tree, change).findings()
     for collision in stale.collisions:
-        message = f"stale evidence: {collision.message}"
-        yield Finding(status=Status.JUDGEMENT, message=message, path=collision.path, line=collision.line)
+        message = f"stale evidence: what would merge is not certain. {collision.message}"
+        yield Finding(status=Status.WARN, message=message, path=collision.path, line=collision.line)
 
 
 def _stale(evidence: Evidence, tree: Tree, keys: tuple[str, ...]) -> StaleEvidence | None:
@@ -216,12 +221,8 @@ class _Change:
 
 def _by_pull_requests(evidence: Evidence, key: str) -> str:
     """` (#2205)`: the pull requests whose changelog entries on main name a key since the merge base."""
-    base, main = evidence.trees.base, evidence.trees.default_branch
-    old_path, path = discover_layout(base).changelog, discover_layout(main).changelog
-    if path is None:
-        return ""
-    entries = view_changelog(base.read(old_path) if old_path else None, main.read(path), path).entries
-    links = (_PULL.search(entry.pr_link) for entry in entries if resolve_keys(entry, [key], path)[0])
+    entries = added_entries(evidence.trees.base, evidence.trees.default_branch)
+    links = (_PULL.search(entry.pr_link) for entry in entries if resolve_keys(entry, [key], "")[0])
     numbers = dict.fromkeys(f"#{link[1]}" for link in links if link)
     return f" ({', '.join(list(numbers)[:_MOST_NAMED])})" if numbers else ""
 

@@ -24,6 +24,7 @@ from reviewer_tui.model.finding import Finding, Status
 from reviewer_tui.model.run import CheckRun
 from reviewer_tui.sweeps.lanes import callee_name, collapse
 from reviewer_tui.sweeps.plan import SweepPlan, coverage
+from reviewer_tui.sweeps.rows import arm_label
 
 EXPLANATION = """\
 Decides whether a full sweep, evals included, is green on a commit that is still part of the pull request. The lanes
@@ -59,7 +60,7 @@ def nothing_to_sweep(evidence: Evidence) -> Outcome | None:
     The verifier by its letter still asks for a sweep, so this is no “not applicable”.
     """
     changes = evidence.changes
-    if submitted(evidence) or changes.problems or added_entries(evidence, evidence.trees.head):
+    if submitted(evidence) or changes.problems or added_entries(evidence.trees.base, evidence.trees.head):
         return None
     message = "No sweep is applicable: no config key is changed and no changelog entry is added."
     if changes.shared_files:
@@ -167,9 +168,13 @@ def _incomplete(evidence: Evidence, sweep: Sweep) -> Iterator[Finding]:
 
 
 def _uncovered(evidence: Evidence, plan: SweepPlan) -> Iterator[Finding]:
-    """Keys that the pull request changes and no entry of it runs."""
+    """Keys that the pull request changes and no entry of it runs, and points that no job can run."""
     if not plan.lanes:
         return
+    if plan.unread:
+        names = _listed(dict.fromkeys(f"{item.key} {arm_label(item.row)}" for item in plan.unread))
+        message = f"No job of the workflow reads these sequence lengths, so they never run: {names}."
+        yield Finding(status=Status.JUDGEMENT, message=message, path=plan.unread[0].path, line=plan.unread[0].line)
     uncovered = coverage(evidence.changes, plan).uncovered
     for change in evidence.changes.keys:
         if change.new is not None and change.key in uncovered:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -228,6 +228,23 @@ def test_main_merged_into_the_branch_after_the_sweep_is_a_remark_too() -> None:
     assert f"changed what serves {KEY}: {SCRIPT}" in told
 
 
+def test_lines_that_both_sides_changed_are_a_remark() -> None:
+    head = after(NVIDIA_MASTER.replace("v0.5.14", "v0.5.15") + NEW_ARM)
+    main = before(**{NVIDIA: NVIDIA_MASTER.replace("v0.5.14", "v0.5.16")})
+    evidence = swept(run(), head=head, main=main)
+    assert decide(evidence).status is Status.PASS
+    assert "what would merge is not certain" in messages(evidence, Status.WARN)[0]
+
+
+def test_points_of_lengths_that_no_job_reads_never_run() -> None:
+    more = (
+        "    - isl: 4096\n      osl: 512\n      search-space:\n      - { tp: 2, conc-list: [16], spec-decoding: mtp }\n"
+    )
+    evidence = swept(run(), head=after(NVIDIA_MASTER + NEW_ARM + more))
+    assert decide(evidence).status is Status.JUDGEMENT
+    assert "so they never run" in messages(evidence, Status.JUDGEMENT)[0]
+
+
 def test_nothing_to_sweep_is_the_reviewers_to_judge() -> None:
     evidence = swept(head={**summer(), "README.md": "Words.\n"})
     assert decide(evidence).status is Status.JUDGEMENT
@@ -372,3 +389,16 @@ def test_any_names_are_survived_and_none_makes_a_plan_green(names: list[str], so
 def test_a_name_of_many_separators_does_not_hold_the_review_up() -> None:
     made = [job("eval / " + "| / " * 50_000, number) for number in range(50)]
     assert put_to_plan(run(made), SweepPlan(lanes=())).standing == "unplanned"
+
+
+def moved(files: Mapping[str, bytes | str]) -> dict[str, bytes | str]:
+    """The same files in the newest layout."""
+    return {path if path.startswith(".github/") else f"inferencex-e2e/{path}": text for path, text in files.items()}
+
+
+@pytest.mark.parametrize("base", [before(), moved(before())], ids=["moved", "new"])
+def test_the_newest_layout(base: dict[str, bytes | str]) -> None:
+    decided = decide(swept(run(), base=base, head=moved(after())))
+    assert decided.status is Status.PASS
+    assert "9 single-node 8k1k and 4 eval lanes green" in decided.summary
+    assert decide(swept(base=base, head={**base, "experimental/x": "y"})).status is Status.JUDGEMENT
