@@ -7,16 +7,19 @@ from collections.abc import Collection, Iterable, Sequence
 import msgspec
 
 from reviewer_tui.model.part import Part
-from reviewer_tui.model.run import CheckRun, Run
+from reviewer_tui.model.run import Run
 from reviewer_tui.sources.github.background import both, together
 from reviewer_tui.sources.github.client import GitHubClient
 from reviewer_tui.sources.github.facts import check_of_item, check_of_job, checks_by_run, run_of
 from reviewer_tui.sources.github.paging import Listing
-from reviewer_tui.sources.github.shapes import CheckRunItem, CheckRunPage, JobPage, WorkflowRun, WorkflowRunPage
+from reviewer_tui.sources.github.shapes import CheckRunItem, CheckRunPage, Job, JobPage, WorkflowRun, WorkflowRunPage
 from reviewer_tui.sources.github.stages import Doubts, Report, Stage
 
 MOST_COMMITS = 100
 """The newest commits of a pull request whose checks are loaded: each takes a request or more."""
+
+MOST_JOB_LISTS = 60
+"""Runs that are asked for their jobs."""
 
 MOST_SINGLE_RUNS = 40
 """Runs that are loaded one by one, because the conversation or a check names them and no list had them."""
@@ -29,6 +32,13 @@ class Branch(msgspec.Struct, frozen=True):
     name: str
     own: bool
     commits: tuple[str, ...]
+
+
+class _Checks(msgspec.Struct, frozen=True):
+    """Check-runs of several commits, and the commits of which these are all."""
+
+    items: tuple[CheckRunItem, ...]
+    whole: frozenset[str]
 
 
 class RunReader:
@@ -45,18 +55,15 @@ class RunReader:
         checks, listed = await both(self._all_checks(branch.commits, doubts), self._listed(branch, doubts))
         if checks is None and listed is None:
             return doubts.nothing()
+        told = checks or _Checks((), frozenset())
         known = {run.id: run for run in listed or () if run.head_sha in branch.commits}
-        named = [*checks_by_run(checks or (), known.values()), *linked]
+        named = [*checks_by_run(told.items, known.values()), *linked]
         for run in await self._single_runs([run_id for run_id in named if run_id not in known], linked, doubts):
             known[run.id] = run
-        grouped = checks_by_run(checks or (), known.values())
-        stage = Stage(self._report, "jobs of runs", len(known))
-        runs = await together(
-            *(stage.piece(self._with_jobs(run, grouped.get(run.id, ()), doubts)) for run in known.values())
-        )
+        runs = await self._with_jobs(sorted(known.values(), key=lambda run: -run.id), told, doubts)
         return doubts.part(tuple(sorted(runs, key=lambda run: (run.created_at, run.id), reverse=True)))
 
-    async def _all_checks(self, commits: Sequence[str], doubts: Doubts) -> list[CheckRunItem] | None:
+    async def _all_checks(self, commits: Sequence[str], doubts: Doubts) -> _Checks | None:
         """The check-runs of all commits; None where GitHub gave those of none."""
         if len(commits) > MOST_COMMITS:
             doubts.add(f"The checks of the oldest {len(commits) - MOST_COMMITS} commits were not loaded.")
@@ -65,7 +72,9 @@ class RunReader:
         listings = await together(*(stage.piece(self._checks(sha, doubts)) for sha in newest))
         if commits and not any(listings):
             return None
-        return [check for listing in listings if listing for check in listing.items]
+        items = tuple(check for listing in listings if listing for check in listing.items)
+        whole = (sha for sha, listing in zip(newest, listings, strict=True) if listing and listing.complete)
+        return _Checks(items, frozenset(whole))
 
     async def _checks(self, sha: str, doubts: Doubts) -> Listing[CheckRunItem] | None:
         """All check-runs of a commit, not only the latest of each name: two lanes may have one name."""
@@ -112,17 +121,28 @@ class RunReader:
         )
         return [run for run in runs if run is not None]
 
-    async def _with_jobs(self, run: WorkflowRun, checks: Sequence[CheckRunItem], doubts: Doubts) -> Run:
-        """A run with its jobs: the check-runs, where it had one attempt; a run that was repeated, or that lies on
-        another commit, is asked for its jobs, which know their attempt."""
-        plain = [check_of_item(check, run) for check in checks]
-        if run.run_attempt == 1 and checks:
-            return run_of(run, plain, jobs_complete=True)
+    async def _with_jobs(self, runs: Sequence[WorkflowRun], checks: _Checks, doubts: Doubts) -> list[Run]:
+        """Runs with their jobs. The check-runs are the jobs of a run that had one attempt; a run that was repeated, or
+        whose commit's check-runs are not all known, is asked for its jobs, which know their attempt."""
+        grouped = checks_by_run(checks.items, runs)
+        plain = {run.id: [check_of_item(check, run) for check in grouped.get(run.id, ())] for run in runs}
+        settled = {run.id for run in runs if run.run_attempt == 1 and run.head_sha in checks.whole and plain[run.id]}
+        asked = [run for run in runs if run.id not in settled]
+        if len(asked) > MOST_JOB_LISTS:
+            doubts.add(f"The jobs of {len(asked) - MOST_JOB_LISTS} older runs were not loaded.")
+        stage = Stage(self._report, "jobs of repeated runs", len(asked[:MOST_JOB_LISTS]))
+        listings = await together(*(stage.piece(self._jobs(run, doubts)) for run in asked[:MOST_JOB_LISTS]))
+        listed = {run.id: listing for run, listing in zip(asked, listings, strict=False) if listing is not None}
+        return [
+            run_of(run, [check_of_job(job, run) for job in listed[run.id].items], jobs_complete=listed[run.id].complete)
+            if run.id in listed
+            else run_of(run, plain[run.id], jobs_complete=run.id in settled)
+            for run in runs
+        ]
+
+    async def _jobs(self, run: WorkflowRun, doubts: Doubts) -> Listing[Job] | None:
         listing = await doubts.attempt(
             self._client.counted_listing(f"{self._base}/actions/runs/{run.id}/jobs", JobPage, filter="all"),
             f"The jobs of run {run.id}",
         )
-        if doubts.counted(listing, f"jobs of run {run.id}") is None or listing is None:
-            return run_of(run, plain, jobs_complete=False)
-        jobs: list[CheckRun] = [check_of_job(job, run) for job in listing.items]
-        return run_of(run, jobs, jobs_complete=listing.complete)
+        return doubts.counted(listing, f"jobs of run {run.id}")

@@ -354,6 +354,18 @@ def test_a_repeated_run_knows_the_attempt_of_each_job(rig: Rig) -> None:
     ]
 
 
+def test_where_the_checks_of_a_commit_are_not_all_told_the_run_is_asked_for_its_jobs(rig: Rig) -> None:
+    run = rig.plain.repository.runs[1001]
+    run.jobs[2].conclusion = "failure"
+    shown = [rig.fake.answers.check_run(rig.plain.repository, run, job) for job in run.jobs[:2]]
+    rig.fake.faults.append(Fault("/check-runs", Reply(200, {"total_count": 3, "check_runs": shown}), times=None))
+    (told,) = value(rig.load().snapshot.runs)
+    assert sorted(job.conclusion or "" for job in told.jobs) == ["failure", "success", "success"]
+    rig.fail("/jobs", 404, "Not Found", times=None)
+    (told,) = value(rig.load().snapshot.runs)
+    assert (len(told.jobs), told.jobs_complete) == (2, False)
+
+
 def test_unknown_states_pass_through(rig: Rig) -> None:
     run = rig.plain.repository.runs[1001]
     run.jobs[0].conclusion, run.jobs[1].conclusion, run.jobs[1].status = "stale", None, "requested"
@@ -638,7 +650,7 @@ def test_after_a_cancelled_load_nothing_more_is_told(rig: Rig) -> None:
 def test_a_cold_load_is_neither_deep_nor_long(rig: Rig) -> None:
     """Ten commits with two hundred check-runs each."""
     rig.build(commits=10, lanes=200)
-    rig.fake.latency = 0.12  # long beside what the machine itself takes, so that round trips can be told apart
+    rig.fake.latency = 0.2  # long beside what the machine itself takes, so that round trips can be told apart
     snapshot = rig.load().snapshot
     assert sum(len(run.jobs) for run in value(snapshot.runs)) == 2000
     assert len(rig.fake.requests()) <= 60
