@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import msgspec
@@ -15,6 +16,7 @@ from reviewer_tui.policy.layout import discover_layout, locate
 MAX_TEXT = 2_000_000
 """Bytes of one file that are read; the longest text file of the repository has 400,000."""
 
+_HEREDOC = re.compile(r"(?<!<)<<-?\s*[\\\"']?([A-Za-z_]\w*)")
 _REGULAR = ("100644", "100755", None)
 
 
@@ -38,6 +40,25 @@ class ChangedText(msgspec.Struct, frozen=True, kw_only=True):
         """Number and text of each new line, in order."""
         lines = self.text.split("\n")
         return [(number, lines[number - 1]) for number in sorted(self.added)]
+
+    @property
+    def added_commands(self) -> list[str]:
+        """The new lines of a shell script, each with the lines that it continues or is continued by, and with the head
+        of the here-document that it stands in."""
+        lines = self.text.split("\n")
+        found: list[str] = []
+        start, end_mark = 0, ""
+        for number, line in enumerate(lines, 1):
+            if number in self.added:
+                found.append(line if start == number - 1 and not end_mark else f"{lines[start]}\n{line}")
+            if end_mark:
+                if line.strip() == end_mark:
+                    start, end_mark = number, ""
+            elif opened := _HEREDOC.search(line):
+                end_mark = opened[1]
+            elif not line.endswith("\\"):
+                start = number
+        return found
 
 
 def changed_text(evidence: Evidence, file: ChangedFile) -> Part[ChangedText]:

