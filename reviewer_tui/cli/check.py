@@ -7,20 +7,22 @@ from collections.abc import Iterator, Sequence
 
 from reviewer_tui.cli import panes
 from reviewer_tui.cli.exits import Exit, exit_of, gravest
-from reviewer_tui.cli.options import Parser, add_json, add_review, add_source, review_request, source_of
+from reviewer_tui.cli.options import Parser, add_json, add_review, add_source, review_date, review_request, source_of
 from reviewer_tui.cli.output import page_width, put, put_raw, say
-from reviewer_tui.cli.report import check_report, error_report, to_json
+from reviewer_tui.cli.report import audit_report, check_report, error_report, to_json
 from reviewer_tui.model.errors import DataError, NotFoundError, UsageError
 from reviewer_tui.model.pull_request import PullRequestRef
 from reviewer_tui.model.refs import is_range, parse_refs
 from reviewer_tui.model.text import shorten
+from reviewer_tui.review.audit import audit
 from reviewer_tui.review.load import Reviewer, ReviewRequest
 from reviewer_tui.review.session import Review
 
 
 def parser() -> argparse.ArgumentParser:
     made = Parser(prog="reviewer-tui check", description="Run the checks on one or several pull requests.")
-    made.add_argument("pull_requests", metavar="PR", nargs="+", help="number, URL, owner/repo#n, or a range 2000..2100")
+    made.add_argument("pull_requests", metavar="PR", nargs="*", help="number, URL, owner/repo#n, or a range 2000..2100")
+    made.add_argument("--audit", metavar="REV", help="check every config key of a revision instead of a pull request")
     add_source(made)
     add_review(made)
     add_json(made)
@@ -29,6 +31,10 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str]) -> Exit:
     args = parser().parse_args(arguments)
+    if (args.audit is None) is (not args.pull_requests):
+        raise UsageError("Name pull requests, or a revision with --audit; one of the two.")
+    if args.audit is not None:
+        return _audit(args)
     refs = parse_refs(args.pull_requests, args.repo, args.host)
     request = review_request(args)
     several = len(refs) > 1 or any(is_range(text) for text in args.pull_requests)
@@ -49,6 +55,18 @@ def _one(reviewer: Reviewer, ref: PullRequestRef, request: ReviewRequest, as_jso
     else:
         put(_report(review))
     return exit_of(review.verdict)
+
+
+def _audit(args: argparse.Namespace) -> Exit:
+    with source_of(args) as source:
+        tree = source.tree(args.audit)
+        policy = Reviewer(source).policy(source.tree(args.policy_ref) if args.policy_ref else tree)
+        found = audit(tree, policy, args.repo, review_date(args.date))
+    if args.json:
+        put_raw(to_json(audit_report(found), pretty=True))
+    else:
+        put(panes.audit(found, page_width()))
+    return exit_of(found.verdict)
 
 
 def _report(review: Review) -> Iterator[str]:

@@ -10,7 +10,10 @@ from reviewer_tui.model.config import KeyChange, Point
 from reviewer_tui.model.finding import CheckResult, Finding, Status
 from reviewer_tui.model.part import Part
 from reviewer_tui.model.run import CheckRun
+from reviewer_tui.review.audit import Audit
 from reviewer_tui.review.session import Review
+
+_SILENT_IN_AUDIT = (Status.PASS, Status.NOT_APPLICABLE)
 
 Pane = Callable[[Review, int], Iterator[str]]
 
@@ -50,6 +53,19 @@ def checks(review: Review, width: int) -> Iterator[str]:
         if result.text:
             yield from wrap(result.text, width, "       policy: ")
     yield from _problems(review, width)
+
+
+def audit(found: Audit, width: int) -> Iterator[str]:
+    """What stands wrong at a revision, check by check; findings that pass are only counted."""
+    yield f"{found.repository} at {found.revision[:9]}, {found.keys} config keys, {found.review_date}"
+    yield f"{found.verdict}  {counts(found.results)}"
+    for result in found.results:
+        spoken = [f for f in (*result.findings, *result.pre_existing) if f.status not in _SILENT_IN_AUDIT]
+        silent = len(result.findings) + len(result.pre_existing) - len(spoken)
+        yield ""
+        yield from wrap(f"{len(spoken)} to look at, {silent} well", width, f"{result.status.letter} {result.name:<15} ")
+        for finding in spoken:
+            yield from finding_lines(finding, width, "  ")
 
 
 def finding_lines(finding: Finding, width: int, indent: str) -> list[str]:

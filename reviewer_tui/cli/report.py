@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from reviewer_tui.review.audit import Audit
 from reviewer_tui.review.session import Review
 
 SCHEMA = 1
@@ -43,6 +44,20 @@ def check_report(review: Review) -> dict[str, Any]:
             for change in review.changes.keys
         ],
         "problems": [msgspec.to_builtins(problem) for problem in review.changes.problems],
+    }
+
+
+def audit_report(audit: Audit) -> dict[str, Any]:
+    """The report of an audit: the checks' results in the form of `check_report`."""
+    return {
+        "schema": SCHEMA,
+        "repository": audit.repository,
+        "revision": audit.revision,
+        "policy": {"revision": audit.policy.revision, "layout": audit.policy.layout.era},
+        "review_date": audit.review_date,
+        "verdict": audit.verdict,
+        "keys": audit.keys,
+        "checks": [msgspec.to_builtins(result) for result in audit.results],
     }
 
 
