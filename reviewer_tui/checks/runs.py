@@ -37,6 +37,9 @@ from reviewer_tui.sweeps.plan import TRIMMED_LABEL, SweepPlan, plan_sweep
 SWEEP_WORKFLOW = "run-sweep.yml"
 """The only workflow whose runs can be reused (`find_reusable_sweep_run.py`; later `reuse.py`)."""
 
+# The workflow of dispatched trials, whose jobs share names with those of sweeps.
+_TRIAL_WORKFLOW = "e2e-tests.yml"
+
 SWEEP_EVENT = "pull_request"
 
 ALL_EVALS_LABEL = "all-evals"
@@ -133,14 +136,10 @@ def sweeps_of(evidence: Evidence) -> Sweeps:
     for run in snapshot.runs.value or ():
         if not _may_be_sweep(run):
             continue
-        why = _not_counted(evidence, run)
-        if why is None:
-            doubts.append(
-                f"Whether {run.head_sha[:9]}, which run {run.id} swept, is part of the pull request is not known: "
-                f"{snapshot.commits.reason}"
-            )
-        elif why:
+        if why := _not_counted(evidence, run):
             elsewhere.append((run, why))
+        elif doubt := _doubted(evidence, run):
+            doubts.append(doubt)
         else:
             counted.append(_sweep(evidence, run))
     counted.sort(
@@ -258,18 +257,32 @@ def _may_be_sweep(run: Run) -> bool:
     return starting and run.event == SWEEP_EVENT and run.path.endswith(f"/{SWEEP_WORKFLOW}")
 
 
-def _not_counted(evidence: Evidence, run: Run) -> str | None:
-    """Why a run does not count; empty where it does, None where that cannot be told."""
+def _not_counted(evidence: Evidence, run: Run) -> str:
+    """Why a run does certainly not count; empty where it may."""
+    workflow = run.path.rpartition("/")[2]
     if run.event != SWEEP_EVENT:
         return f"it was started by {run.event or 'an unknown event'}, not by the pull request"
-    if run.path.rpartition("/")[2] != SWEEP_WORKFLOW:
+    named = any(SWEEP_WORKFLOW in check.text for check in evidence.policy.checks)
+    if workflow == _TRIAL_WORKFLOW or (workflow != SWEEP_WORKFLOW and named):
         return f"it is a run of {run.path}, and only runs of {SWEEP_WORKFLOW} can be reused"
-    commits = evidence.snapshot.commits
-    if run.head_sha == evidence.snapshot.head or any(run.head_sha == commit.sha for commit in commits.value or ()):
-        return ""
-    if commits.complete:
+    if evidence.snapshot.commits.complete and not _is_in_pull_request(evidence, run):
         return f"{run.head_sha[:9]} is no longer a commit of the pull request"
-    return None
+    return ""
+
+
+def _doubted(evidence: Evidence, run: Run) -> str:
+    """Why it cannot be told whether a run counts; empty where it does."""
+    if run.path.rpartition("/")[2] != SWEEP_WORKFLOW:
+        return f"Run {run.id} is one of {run.path}, and the policy does not say whether that is its sweep workflow."
+    if not _is_in_pull_request(evidence, run):
+        reason = evidence.snapshot.commits.reason
+        return f"Whether {run.head_sha[:9]}, which run {run.id} swept, is in the pull request is not known: {reason}"
+    return ""
+
+
+def _is_in_pull_request(evidence: Evidence, run: Run) -> bool:
+    commits = evidence.snapshot.commits.value or ()
+    return run.head_sha == evidence.snapshot.head or any(run.head_sha == commit.sha for commit in commits)
 
 
 def _sweep(evidence: Evidence, run: Run) -> Sweep:
@@ -292,7 +305,7 @@ def _plans(evidence: Evidence, tree: Tree) -> list[SweepPlan]:
 
 def put_to_plan(run: Run, plan: SweepPlan, *, own_plan: bool = True) -> Sweep:
     """The jobs of a run put to the lanes of a plan."""
-    return _Matching(plan, (job for job in run.jobs if _is_lane(job))).sweep(run, own_plan=own_plan)
+    return _Matching(plan, run.jobs).sweep(run, own_plan=own_plan)
 
 
 class _Matching:
@@ -311,7 +324,9 @@ class _Matching:
 
     def _place(self, job: CheckRun) -> None:
         name = collapse(job.name[:_LONGEST_NAME])
-        prefix = prefix_of(name) or ""
+        prefix = prefix_of(name)
+        if prefix is None:
+            return
         for suffix in _suffixes(name):
             if prefix == CANARY and any((family, suffix) in self._lanes for family in _CANARY_FAMILIES):
                 self._canaries.setdefault(suffix, []).append(job)

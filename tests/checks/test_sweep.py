@@ -128,7 +128,6 @@ def test_names_of_another_time_are_told_by_their_number() -> None:
         ({"event": "workflow_dispatch"}, "started by workflow_dispatch"),
         ({"path": ".github/workflows/e2e-tests.yml", "event": "workflow_dispatch"}, "started by workflow_dispatch"),
         ({"path": ".github/workflows/e2e-tests.yml"}, "only runs of run-sweep.yml"),
-        ({"path": ".github/workflows/not-run-sweep.yml"}, "only runs of run-sweep.yml"),
         ({"head_sha": GONE}, "no longer a commit of the pull request"),
     ],
 )
@@ -137,6 +136,16 @@ def test_runs_that_never_count(changed: dict[str, Any], word: str) -> None:
     assert decided.status is Status.FAIL
     assert decided.summary == ROOT
     assert word in decided.findings[1].message
+
+
+def test_a_workflow_of_another_name_counts_only_where_the_policy_leaves_it_open() -> None:
+    renamed = run(path=".github/workflows/ci.yml")
+    decided = decide(swept(renamed))
+    assert decided.status is Status.UNVERIFIED
+    assert "the policy does not say whether that is its sweep workflow" in decided.summary
+    named = "## Check 4 — The reuse command is posted\nOnly `run-sweep.yml` runs are reused.\n"
+    assert decide(swept(renamed, check=named)).status is Status.FAIL
+    assert decide(swept(run(), check=named)).status is Status.PASS
 
 
 @pytest.mark.parametrize(
