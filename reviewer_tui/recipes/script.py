@@ -8,58 +8,28 @@ line (`UnreadableError`) and is never guessed. Steps, depth and sizes are bounde
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from tree_sitter import Node
 
-from reviewer_tui.recipes.javascript import (
-    key_of,
-    line_of_node,
-    number_of,
-    paired,
-    string_of,
-    text_of,
-    unescaped,
-)
-from reviewer_tui.recipes.reading import UnreadableError
+from reviewer_tui.recipes.javascript import key_of, number_of, paired, string_of, text_of, unescaped
+from reviewer_tui.recipes.script_machine import GLOBALS, Evaluate, Machine, Return, Scope, ScriptFunction, hashable
 from reviewer_tui.recipes.script_values import (
-    MAX_ITEMS,
     UNDEFINED,
     ScriptArray,
     ScriptObject,
     ScriptSet,
-    loosely_same,
     normal,
     same,
     to_number,
-    to_text,
     truthy,
     type_name,
 )
 
-MAX_STEPS = 400_000
-MAX_CALLS = 60
-MAX_TEXT = 100_000
 _MAX_NESTING = 150
 
-
-class Scope:
-    """Variables of one block. `lazy` are those that are evaluated when they are asked for."""
-
-    __slots__ = ("lazy", "names", "parent")
-
-    def __init__(self, parent: Scope | None = None) -> None:
-        self.parent = parent
-        self.names: dict[str, Any] = {}
-        self.lazy: dict[str, Callable[[], Any]] | None = None
-
-
-class _Return(Exception):
-    def __init__(self, value: Any) -> None:
-        self.value = value
+Assign = Callable[[Scope, Any], None]
 
 
 class _Break(Exception):
@@ -74,94 +44,8 @@ class _ShortCircuit(Exception):
     """An optional chain met null or undefined: the whole chain is undefined."""
 
 
-Evaluate = Callable[[Scope], Any]
-Assign = Callable[[Scope, Any], None]
-Native = Callable[..., Any]
-
-
-class ScriptFunction:
-    """A closure. It is called through `Interpreter.call`; an arrow function has its surroundings' `this`."""
-
-    __slots__ = ("bind", "body", "is_arrow", "scope")
-
-    def __init__(self, bind: Callable[[Scope, list[Any]], None], body: Evaluate, scope: Scope, is_arrow: bool) -> None:
-        self.bind = bind
-        self.body = body
-        self.scope = scope
-        self.is_arrow = is_arrow
-
-    def __call__(self, *arguments: Any) -> Any:
-        raise TypeError("closures are called through the interpreter")
-
-
-class Interpreter:
-    """Evaluates nodes of one file.
-
-    `era` counts evaluations of the whole command: an object that an earlier era made may be read, never changed, so
-    that one evaluation cannot leak into the next.
-    """
-
-    def __init__(self, path: str, steps: int = MAX_STEPS) -> None:
-        self.path = path
-        self.steps = steps
-        self.calls = 0
-        self.era = 0
-
-    # -- faults ---------------------------------------------------------------------------------------------------
-
-    def fail(self, node: Node, message: str, rule: str = "cannot-evaluate") -> UnreadableError:
-        return UnreadableError(self.path, message, rule, line_of_node(node))
-
-    def unknown(self, node: Node) -> UnreadableError:
-        shown = " ".join(text_of(node).split())[:60]
-        return self.fail(node, f"The widget's script cannot be evaluated here: `{shown}`.")
-
-    def step(self, node: Node) -> None:
-        self.steps -= 1
-        if self.steps < 0:
-            raise self.fail(node, "The widget's script takes too many steps.", "too-large")
-
-    # -- calls ----------------------------------------------------------------------------------------------------
-
-    def call(self, function: Any, arguments: list[Any], node: Node, this: Any = UNDEFINED) -> Any:
-        """Call a closure or a native method; `this` is the object it is a method of."""
-        if isinstance(function, ScriptFunction):
-            self.step(node)
-            self.calls += 1
-            if self.calls > MAX_CALLS:
-                raise self.fail(node, "The widget's functions call each other too deeply.", "too-large")
-            scope = Scope(function.scope)
-            if not function.is_arrow:
-                scope.names["this"] = this
-            try:
-                function.bind(scope, arguments)
-                return function.body(scope)
-            except _Return as result:
-                return result.value
-            finally:
-                self.calls -= 1
-        if callable(function):
-            try:
-                return function(*arguments)
-            except (TypeError, ValueError, IndexError, OverflowError):
-                raise self.unknown(node) from None
-        raise self.unknown(node)
-
-    def freeze(self, value: Any) -> None:
-        """Make a shared value read-only for this and later eras."""
-        stack = [value]
-        while stack:
-            item = stack.pop()
-            if isinstance(item, ScriptArray | ScriptObject | ScriptSet) and item.era >= 0:
-                item.era = -1
-                if isinstance(item, ScriptSet):
-                    stack.extend(item.items.values())
-                else:
-                    stack.extend(item if isinstance(item, ScriptArray) else item.values())
-
-    def changing(self, target: Any, node: Node) -> None:
-        if getattr(target, "era", self.era) != self.era:
-            raise self.fail(node, "The widget's script changes data that it shares between selections.")
+class Interpreter(Machine):
+    """Compiles the nodes of one file."""
 
     # -- statements -----------------------------------------------------------------------------------------------
 
@@ -260,7 +144,7 @@ class Interpreter:
         value = self.expression(values[0], depth) if values else (lambda scope: UNDEFINED)
 
         def run(scope: Scope) -> Any:
-            raise _Return(value(scope))
+            raise Return(value(scope))
 
         return run
 
@@ -414,7 +298,7 @@ class Interpreter:
                 part(scope, self.member(value, key, node))
             if rest is not None:
                 taken = {key for key, _ in parts}
-                rest(scope, ScriptObject({k: v for k, v in self.entries(value) if k not in taken}, self.era))
+                rest(scope, ScriptObject({k: v for k, v in self.entries(value, node) if k not in taken}, self.era))
 
         return bind
 
@@ -467,8 +351,8 @@ class Interpreter:
                 if here.lazy is not None and name in here.lazy:
                     return here.lazy[name]()
                 here = here.parent
-            if name in _GLOBALS:
-                return _GLOBALS[name]
+            if name in GLOBALS:
+                return GLOBALS[name]
             raise self.unknown(node)
 
         return read
@@ -492,14 +376,9 @@ class Interpreter:
                 parts.append(unescaped(text_of(child)))
             elif child.type == "template_substitution":
                 parts.append(self.expression(child.named_children[0], depth))
-        return lambda scope: self.text(
-            paired("".join(part if isinstance(part, str) else to_text(part(scope)) for part in parts)), node
+        return lambda scope: paired(
+            self.joined((part if isinstance(part, str) else part(scope) for part in parts), "", node)
         )
-
-    def text(self, value: str, node: Node) -> str:
-        if len(value) > MAX_TEXT:
-            raise self.fail(node, "The widget's script builds a text that is too long.", "too-large")
-        return value
 
     def _parenthesized(self, node: Node, depth: int) -> Evaluate:
         inner = [child for child in node.named_children if child.type != "comment"]
@@ -525,7 +404,7 @@ class Interpreter:
             return self.setter(text_of(node), self._identifier(node, depth))
         if node.type == "spread_element":
             spread = self.expression(node.named_children[0], depth)
-            return lambda scope, target: target.update(self.entries(spread(scope)))
+            return lambda scope, target: target.update(self.entries(spread(scope), node))
         key = node.child_by_field_name("key" if node.type == "pair" else "name")
         if node.type == "method_definition" and key is not None:
             return self.setter(key_of(key, self.path), self.function(node, depth))
@@ -533,7 +412,7 @@ class Interpreter:
             value = self.field(node, "value", depth)
             if key.type == "computed_property_name":
                 name = self.expression(key.named_children[0], depth)
-                return lambda scope, target: target.__setitem__(to_text(name(scope)), value(scope))
+                return lambda scope, target: target.__setitem__(self.shown(name(scope), node), value(scope))
             return self.setter(key_of(key, self.path), value)
 
         def refuse(scope: Scope, target: ScriptObject) -> None:
@@ -636,38 +515,6 @@ class Interpreter:
             return lambda scope: right(scope) if (value := left(scope)) is None or value is UNDEFINED else value
         return lambda scope: self.operate(operator, left(scope), right(scope), node)
 
-    def operate(self, operator: str, left: Any, right: Any, node: Node) -> Any:
-        match operator:
-            case "===" | "!==":
-                return same(left, right) is (operator == "===")
-            case "==" | "!=":
-                return loosely_same(left, right) is (operator == "==")
-            case "+":
-                if isinstance(left, str) or isinstance(right, str):
-                    return self.text(to_text(left) + to_text(right), node)
-                return normal(self.number(left, node) + self.number(right, node))
-            case "-" | "*" | "/" | "%" | "**":
-                return normal(_arithmetic(operator, self.number(left, node), self.number(right, node)))
-            case "<" | ">" | "<=" | ">=":
-                return self.compare(operator, left, right, node)
-            case "in" if isinstance(right, ScriptObject):
-                return to_text(left) in right
-        raise self.unknown(node)
-
-    def number(self, value: Any, node: Node) -> float:
-        if isinstance(value, int | float):
-            return value
-        if value is UNDEFINED or value is None or isinstance(value, str):
-            return to_number(value)
-        raise self.unknown(node)
-
-    def compare(self, operator: str, left: Any, right: Any, node: Node) -> bool:
-        one: Any = left
-        two: Any = right
-        if not (isinstance(left, str) and isinstance(right, str)):
-            one, two = self.number(left, node), self.number(right, node)
-        return bool({"<": one < two, ">": one > two, "<=": one <= two, ">=": one >= two}[operator])
-
     def _assignment(self, node: Node, depth: int) -> Evaluate:
         target, value = node.child_by_field_name("left"), self.field(node, "right", depth)
         if target is None:
@@ -744,15 +591,6 @@ class Interpreter:
 
         return refuse
 
-    def set_member(self, owner: Any, key: Any, value: Any, node: Node) -> None:
-        self.changing(owner, node)
-        if isinstance(owner, ScriptObject):
-            owner[to_text(key)] = value
-        elif isinstance(owner, ScriptArray) and isinstance(key, int) and 0 <= key <= len(owner) < MAX_ITEMS:
-            owner[key : key + 1] = [value]
-        else:
-            raise self.unknown(node)
-
     def key(self, node: Node, depth: int) -> Evaluate:
         if node.type == "subscript_expression":
             return self.field(node, "index", depth)
@@ -800,30 +638,6 @@ class Interpreter:
 
         return whole
 
-    def member(self, value: Any, key: Any, node: Node) -> Any:
-        """A property or a method of a value; undefined where it has none."""
-        if isinstance(value, ScriptObject):
-            name = to_text(key)
-            if name in value:
-                return value[name]
-            if name == "hasOwnProperty":
-                return lambda wanted=UNDEFINED, *_: to_text(wanted) in value
-            return UNDEFINED
-        if isinstance(value, ScriptArray | str):
-            if isinstance(key, int | float) and not isinstance(key, bool):
-                whole = int(key)
-                return value[whole] if whole == key and 0 <= whole < len(value) else UNDEFINED
-            if key == "length":
-                return len(value)
-        if isinstance(value, ScriptSet) and key == "size":
-            return len(value.items)
-        if isinstance(value, _Namespace):
-            return self.namespace(value.name, to_text(key), node)
-        method = self.method(value, to_text(key), node)
-        if method is None:
-            raise self.unknown(node)
-        return method
-
     def _call(self, node: Node, depth: int) -> Evaluate:
         callee_node, argument_node = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         if callee_node is None or argument_node is None or argument_node.type != "arguments":
@@ -855,7 +669,7 @@ class Interpreter:
             result = ScriptSet(name == "Map", self.era)
             for item in items:
                 pair = self.iterate(item, node) if name == "Map" else [item, item]
-                result.items[_hashable(pair[0])] = (pair[0], pair[1] if len(pair) > 1 else UNDEFINED)
+                result.items[hashable(pair[0])] = (pair[0], pair[1] if len(pair) > 1 else UNDEFINED)
             return result
 
         return make
@@ -870,232 +684,6 @@ class Interpreter:
             return result
 
         return run
-
-    # -- values ---------------------------------------------------------------------------------------------------
-
-    def iterate(self, value: Any, node: Node) -> list[Any]:
-        """The items of an array, a text, a set (or a map, as pairs)."""
-        if isinstance(value, ScriptSet):
-            pairs = value.items.values()
-            return [ScriptArray(pair, self.era) for pair in pairs] if value.is_map else [item for item, _ in pairs]
-        if isinstance(value, ScriptArray | str):
-            self.steps -= len(value)
-            return list(value)
-        raise self.unknown(node)
-
-    def entries(self, value: Any) -> list[tuple[str, Any]]:
-        if isinstance(value, ScriptObject):
-            self.steps -= len(value)
-            return list(value.items())
-        if isinstance(value, ScriptArray):
-            return [(str(index), item) for index, item in enumerate(value)]
-        return []
-
-    def namespace(self, space: str, name: str, node: Node) -> Native:
-        """A function of `Object`, `Array`, `Math` or `JSON`."""
-        functions: dict[str, Native] = {
-            "Object.keys": lambda o: ScriptArray([k for k, _ in self.entries(o)], self.era),
-            "Object.values": lambda o: ScriptArray([v for _, v in self.entries(o)], self.era),
-            "Object.entries": lambda o: ScriptArray(
-                [ScriptArray(pair, self.era) for pair in self.entries(o)], self.era
-            ),
-            "Object.fromEntries": lambda pairs: ScriptObject(
-                [(to_text(pair[0]), pair[1]) for pair in (self.iterate(p, node) for p in self.iterate(pairs, node))],
-                self.era,
-            ),
-            "Object.assign": lambda target, *others: self.assigned(target, others, node),
-            "Object.freeze": lambda o: o,
-            "Array.isArray": lambda o=UNDEFINED: isinstance(o, ScriptArray),
-            "Array.from": lambda items, function=None: ScriptArray(
-                [
-                    item if function is None else self.call(function, [item, index], node)
-                    for index, item in enumerate(self.sequence(items, node))
-                ],
-                self.era,
-            ),
-            "Array.of": lambda *items: ScriptArray(items, self.era),
-            "Math.max": lambda *n: normal(max((self.number(x, node) for x in n), default=-math.inf)),
-            "Math.min": lambda *n: normal(min((self.number(x, node) for x in n), default=math.inf)),
-            "Math.floor": lambda n: normal(math.floor(self.finite(n, node))),
-            "Math.ceil": lambda n: normal(math.ceil(self.finite(n, node))),
-            "Math.round": lambda n: normal(math.floor(self.finite(n, node) + 0.5)),
-            "Math.abs": lambda n: normal(abs(self.finite(n, node))),
-            "JSON.stringify": lambda value, *_: self.text(json.dumps(value, separators=(",", ":")), node),
-        }
-        function = functions.get(f"{space}.{name}")
-        if function is None:
-            raise self.unknown(node)
-        return function
-
-    def finite(self, value: Any, node: Node) -> float:
-        number = self.number(value, node)
-        if not math.isfinite(number):
-            raise self.unknown(node)
-        return number
-
-    def sequence(self, value: Any, node: Node) -> list[Any]:
-        """The items of an iterable, or of an object with a length."""
-        if isinstance(value, ScriptObject):
-            length = value.get("length", 0)
-            if not isinstance(length, int) or not 0 <= length <= MAX_ITEMS:
-                raise self.unknown(node)
-            self.steps -= length
-            return [value.get(str(index), UNDEFINED) for index in range(length)]
-        return self.iterate(value, node)
-
-    def assigned(self, target: Any, others: Iterable[Any], node: Node) -> Any:
-        if not isinstance(target, ScriptObject):
-            raise self.unknown(node)
-        self.changing(target, node)
-        for other in others:
-            target.update(self.entries(other))
-        return target
-
-    def method(self, value: Any, name: str, node: Node) -> Native | None:
-        """A method of a text, an array, a set or a map; None where it is not known."""
-        if isinstance(value, str):
-            return self.text_method(value, name, node)
-        if isinstance(value, ScriptArray):
-            return self.array_method(value, name, node)
-        if isinstance(value, ScriptSet):
-            return self.set_method(value, name, node)
-        if isinstance(value, int | float) and name in ("toString", "toFixed"):
-            digits = name == "toFixed"
-            return lambda n=0: f"{float(value):.{min(max(int(n), 0), 20)}f}" if digits else to_text(value)
-        return None
-
-    def text_method(self, value: str, name: str, node: Node) -> Native | None:
-        def plain(wanted: Any) -> str:
-            if not isinstance(wanted, str):
-                raise self.unknown(node)
-            return wanted
-
-        def replaced(old: Any, new: Any, count: int) -> str:
-            made = self.call(new, [plain(old)], node) if isinstance(new, ScriptFunction) else plain(new)
-            return self.text(value.replace(plain(old), to_text(made), count), node)
-
-        def cut(start: Any = 0, end: Any = UNDEFINED) -> str:
-            return value[slice(int(start), None if end is UNDEFINED else int(end))]
-
-        methods: dict[str, Native] = {
-            "includes": lambda s, *_: plain(s) in value,
-            "startsWith": lambda s, *_: value.startswith(plain(s)),
-            "endsWith": lambda s, *_: value.endswith(plain(s)),
-            "indexOf": lambda s, *_: value.find(plain(s)),
-            "split": lambda s=UNDEFINED, *_: ScriptArray(
-                [value] if s is UNDEFINED else value.split(plain(s)) if s != "" else list(value), self.era
-            ),
-            "replace": lambda old, new: replaced(old, new, 1),
-            "replaceAll": lambda old, new: replaced(old, new, -1),
-            "trim": lambda: value.strip(),
-            "trimEnd": lambda: value.rstrip(),
-            "trimStart": lambda: value.lstrip(),
-            "toUpperCase": lambda: value.upper(),
-            "toLowerCase": lambda: value.lower(),
-            "slice": cut,
-            "substring": lambda start=0, end=UNDEFINED: cut(max(int(start), 0), end),
-            "concat": lambda *others: self.text(value + "".join(map(to_text, others)), node),
-            "charAt": lambda index=0: value[int(index) : int(index) + 1],
-            "repeat": lambda n: self.text(value * min(max(int(n), 0), MAX_TEXT // max(len(value), 1) + 1), node),
-            "padEnd": lambda n, fill=" ": value + (fill * MAX_ITEMS)[: max(min(int(n), MAX_TEXT) - len(value), 0)],
-            "padStart": lambda n, fill=" ": (fill * MAX_ITEMS)[: max(min(int(n), MAX_TEXT) - len(value), 0)] + value,
-            "toString": lambda: value,
-        }
-        return methods.get(name)
-
-    def array_method(self, value: ScriptArray, name: str, node: Node) -> Native | None:
-        def each(function: Any) -> Iterable[tuple[int, Any, Any]]:
-            for index, item in enumerate(list(value)):
-                yield index, item, self.call(function, [item, index, value], node)
-
-        def made(items: Iterable[Any]) -> ScriptArray:
-            result = ScriptArray(items, self.era)
-            if len(result) > MAX_ITEMS:
-                raise self.fail(node, "The widget's script builds an array that is too long.", "too-large")
-            return result
-
-        def push(*items: Any) -> int:
-            self.changing(value, node)
-            if len(value) + len(items) > MAX_ITEMS:
-                raise self.fail(node, "The widget's script builds an array that is too long.", "too-large")
-            value.extend(items)
-            return len(value)
-
-        def unshift(*items: Any) -> int:
-            self.changing(value, node)
-            value[:0] = items
-            return push()
-
-        def take(index: int) -> Any:
-            self.changing(value, node)
-            return value.pop(index) if value else UNDEFINED
-
-        def reverse() -> ScriptArray:
-            self.changing(value, node)
-            value.reverse()
-            return value
-
-        def reduced(function: Any, *start: Any) -> Any:
-            items = list(value)
-            total = start[0] if start else items.pop(0) if items else UNDEFINED
-            for index, item in enumerate(items):
-                total = self.call(function, [total, item, index, value], node)
-            return total
-
-        def flat(items: Iterable[Any]) -> list[Any]:
-            return [x for item in items for x in (item if isinstance(item, ScriptArray) else [item])]
-
-        def position(wanted: Any) -> int:
-            return next((i for i, item in enumerate(value) if same(item, wanted)), -1)
-
-        methods: dict[str, Native] = {
-            "push": push,
-            "unshift": unshift,
-            "pop": lambda: take(-1),
-            "shift": lambda: take(0),
-            "includes": lambda wanted=UNDEFINED, *_: position(wanted) >= 0,
-            "indexOf": lambda wanted=UNDEFINED, *_: position(wanted),
-            "find": lambda f: next((item for _, item, hit in each(f) if truthy(hit)), UNDEFINED),
-            "findIndex": lambda f: next((index for index, _, hit in each(f) if truthy(hit)), -1),
-            "filter": lambda f: made(item for _, item, hit in each(f) if truthy(hit)),
-            "map": lambda f: made(result for _, _, result in each(f)),
-            "flatMap": lambda f: made(flat(result for _, _, result in each(f))),
-            "forEach": lambda f: [None for _ in each(f)] and UNDEFINED,
-            "some": lambda f: any(truthy(hit) for _, _, hit in each(f)),
-            "every": lambda f: all(truthy(hit) for _, _, hit in each(f)),
-            "reduce": reduced,
-            "flat": lambda *_: made(flat(value)),
-            "join": lambda glue=",": self.text(
-                to_text(glue).join("" if x is None or x is UNDEFINED else to_text(x) for x in value), node
-            ),
-            "concat": lambda *others: made([*value, *flat(others)]),
-            "slice": lambda start=0, end=UNDEFINED: made(
-                value[slice(int(start), None if end is UNDEFINED else int(end))]
-            ),
-            "keys": lambda: made(range(len(value))),
-            "reverse": reverse,
-        }
-        return methods.get(name)
-
-    def set_method(self, value: ScriptSet, name: str, node: Node) -> Native | None:
-        def add(key: Any, item: Any = UNDEFINED) -> ScriptSet:
-            self.changing(value, node)
-            value.items[_hashable(key)] = (key, item if value.is_map else key)
-            return value
-
-        def delete(key: Any) -> bool:
-            self.changing(value, node)
-            return value.items.pop(_hashable(key), None) is not None
-
-        methods: dict[str, Native] = {
-            "has": lambda key=UNDEFINED: _hashable(key) in value.items,
-            "get": lambda key=UNDEFINED: value.items.get(_hashable(key), (None, UNDEFINED))[1],
-            "delete": delete,
-            "forEach": lambda f: [self.call(f, [v, k], node) for k, v in list(value.items.values())] and UNDEFINED,
-            "values": lambda: ScriptArray([v for _, v in value.items.values()], self.era),
-            "keys": lambda: ScriptArray([k for k, _ in value.items.values()], self.era),
-        }
-        return add if name == ("set" if value.is_map else "add") else methods.get(name)
 
 
 _STATEMENTS: dict[str, Callable[[Interpreter, Node, int], Evaluate]] = {
@@ -1145,36 +733,6 @@ _EXPRESSIONS: dict[str, Callable[[Interpreter, Node, int], Evaluate]] = {
 }
 
 
-class _Namespace:
-    """A global object of which only functions are known."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-
-def _parsed_int(text: Any = UNDEFINED, *_: Any) -> Any:
-    digits = ""
-    for character in to_text(text).strip():
-        if not character.isdigit() or not character.isascii():
-            break
-        digits += character
-    return int(digits[:15]) if digits else math.nan
-
-
-_GLOBALS: dict[str, Any] = {
-    **{name: _Namespace(name) for name in ("Object", "Array", "Math", "JSON")},
-    "String": lambda value="", *_: to_text(value),
-    "Number": lambda value=0, *_: normal(to_number(value)),
-    "Boolean": lambda value=UNDEFINED, *_: truthy(value),
-    "parseInt": _parsed_int,
-    "parseFloat": lambda value=UNDEFINED, *_: normal(to_number(value)),
-    "NaN": math.nan,
-    "Infinity": math.inf,
-}
-
-
 _LINKS = ("member_expression", "subscript_expression", "call_expression")
 
 
@@ -1200,27 +758,3 @@ def _ends_optional_chain(node: Node) -> bool:
             return True
         here = _inner(here)
     return False
-
-
-def _hashable(value: Any) -> Any:
-    """A key by JavaScript's sameness: values by value, objects by identity."""
-    if isinstance(value, bool):
-        return ("boolean", value)
-    return value if isinstance(value, str | int | float) or value is None else id(value)
-
-
-def _arithmetic(operator: str, left: float, right: float) -> float:
-    try:
-        match operator:
-            case "-":
-                return left - right
-            case "*":
-                return left * right
-            case "/":
-                return left / right
-            case "%":
-                return math.fmod(left, right)
-            case _:
-                return math.pow(left, right)
-    except (ZeroDivisionError, OverflowError, ValueError):
-        return math.nan if operator in ("%", "**") or left == 0 else math.copysign(math.inf, left)

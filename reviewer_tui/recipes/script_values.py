@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 MAX_ITEMS = 50_000
+MAX_TEXT = 100_000
+_MAX_NESTING = 20
 
 
 class _Undefined:
@@ -117,7 +119,7 @@ def to_number(value: Any) -> float:
 
 
 def to_text(value: Any) -> str:
-    """A value as JavaScript puts it into a text."""
+    """A value as JavaScript puts it into a text. Raises `ValueError` where an array gives too much of it."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -135,5 +137,21 @@ def to_text(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, ScriptArray):
-        return ",".join("" if item is None or item is UNDEFINED else to_text(item) for item in value[:MAX_ITEMS])
+        return _array_text(value, [MAX_TEXT], 0)
     return "[object Object]"
+
+
+def _array_text(array: ScriptArray, left: list[int], depth: int) -> str:
+    """The items joined by commas, those of arrays in it too; `left` is how much text there may still be."""
+    texts: list[str] = []
+    for item in array:
+        if isinstance(item, ScriptArray):
+            if depth > _MAX_NESTING:
+                raise ValueError("too deeply nested")
+            texts.append(_array_text(item, left, depth + 1))
+        else:
+            texts.append("" if item is None or item is UNDEFINED else to_text(item))
+        left[0] -= len(texts[-1]) + 1
+        if left[0] < 0:
+            raise ValueError("too long")
+    return ",".join(texts)

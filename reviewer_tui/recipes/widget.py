@@ -17,8 +17,9 @@ from tree_sitter import Node
 
 from reviewer_tui.recipes.javascript import exported, line_of_node, parse, text_of
 from reviewer_tui.recipes.reading import UnreadableError
-from reviewer_tui.recipes.script import Interpreter, Scope, ScriptFunction
-from reviewer_tui.recipes.script_values import UNDEFINED, ScriptArray, ScriptObject, to_text, truthy
+from reviewer_tui.recipes.script import Interpreter
+from reviewer_tui.recipes.script_machine import Scope, ScriptFunction
+from reviewer_tui.recipes.script_values import UNDEFINED, ScriptArray, ScriptObject, truthy
 
 MAX_SELECTIONS = 4_000
 MAX_SUBSETS = 64
@@ -161,7 +162,7 @@ class Widget:
                     self.path, f"The widget offers more than {MAX_SELECTIONS} selections.", "too-large"
                 )
             yield WidgetCommand(
-                selection={name: _chosen(value) for name, value in selection.items()},
+                selection={name: self.chosen(value) for name, value in selection.items()},
                 text=self.command(selection),
                 line=self.lines[self.command_name],
             )
@@ -173,10 +174,17 @@ class Widget:
         if not isinstance(function, ScriptFunction):
             raise UnreadableError(self.path, "The widget's command function is no function.", "unknown-format")
         before = self.reads
-        text = to_text(self.guarded(lambda: self.interpreter.call(function, [values], self.body)))
+        text = self.text(self.guarded(lambda: self.interpreter.call(function, [values], self.body)))
         if self.reads == before and not self._takes_values:
             raise UnreadableError(self.path, "The widget keeps its choices in an unknown way.", "unknown-format")
         return text
+
+    def text(self, value: Any) -> str:
+        return self.interpreter.shown(value, self.body)
+
+    def chosen(self, value: Any) -> str:
+        """The chosen item, or items, in a word."""
+        return self.interpreter.joined(value if isinstance(value, ScriptArray) else [value], "+", self.body)
 
     @functools.cached_property
     def _takes_values(self) -> bool:
@@ -226,8 +234,8 @@ class Widget:
             return self._subsets(items, chosen)
         ids = [item["id"] for item in items if "id" in item]
         if name == self.hardware_option and hardware is not None:
-            return [i for i in ids if to_text(i).lower() in hardware]
-        if not self._shown(option, chosen) or _PARSER.search(to_text(option.get("title", ""))):
+            return [i for i in ids if self.text(i).lower() in hardware]
+        if not self._shown(option, chosen) or _PARSER.search(self.text(option.get("title", ""))):
             return [_default(items)] if ids else []
         return ids
 
@@ -284,10 +292,6 @@ def _default(items: list[ScriptObject]) -> Any:
     preferred = [item for item in enabled if truthy(item.get("default", False))]
     chosen = (preferred or enabled or items)[:1]
     return chosen[0].get("id") if chosen else UNDEFINED
-
-
-def _chosen(value: Any) -> str:
-    return "+".join(to_text(item) for item in value) if isinstance(value, ScriptArray) else to_text(value)
 
 
 def _component_body(root: Node, path: str, component: str | None) -> Node:

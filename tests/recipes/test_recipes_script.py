@@ -89,6 +89,11 @@ EVALUATED = [
         "5201 23.5".replace(" ", ""),
     ),
     (
+        "return 'ab'.padEnd(5, 'xy') + 'ab'.padStart(4) + [1, [2, [], null, [3]]] + JSON.stringify('é');",
+        'abxyx  ab1,2,,,3"é"',
+    ),
+    ("const s = []; [4].forEach((x) => s.push(x)); return `${[].forEach(() => 1)}${s}`;", "undefined4"),
+    (
         "return JSON.stringify({ a: [1, 'b', null] }) + Array.isArray([])"
         "+ Array.from({ length: 2 }, (_, i) => i).join();",
         '{"a":[1,"b",null]}true0,1',
@@ -123,6 +128,8 @@ def test_a_command_function_is_evaluated(body: str, result: str) -> None:
         "return <b>x</b>;",
         "return [1].map();",
         "return (async () => 1)();",
+        "return JSON.stringify({}, null, 2);",
+        "return [[1]].flat(2);",
         "unknown = 1; return 'x';",
     ],
 )
@@ -131,6 +138,10 @@ def test_what_is_not_known_stops_with_its_line(body: str) -> None:
         command(body)
     assert refused.value.problem.line == 4
     assert refused.value.problem.rule in ("cannot-evaluate", "too-large")
+
+
+LONG = "const t = 'x'.repeat(90000);"
+GROWING = "let a = [1, 1, 1, 1, 1, 1, 1, 1]; for (let i = 0; i < 12; i++) a = [a, a, a, a, a, a, a, a];"
 
 
 @pytest.mark.parametrize(
@@ -147,6 +158,21 @@ def test_what_is_not_known_stops_with_its_line(body: str) -> None:
         "return " + "(" * 3000 + "1" + ")" * 3000 + ";",
         "return " + "1 + " * 3000 + "1;",
         "let a = []; while (a.push(a)) {}",
+        LONG + "return t.replaceAll('', t);",
+        LONG + "return t.concat(" + "t, " * 5000 + "t);",
+        LONG + "return `" + "${t}" * 5000 + "`;",
+        LONG + "return Array.from({ length: 40000 }, () => t).join('');",
+        LONG + "return [].concat(" + "t.split('x'), " * 50 + "[]).length;",
+        LONG + "const a = []; for (let i = 0; i < 40000; i++) a.push(t + i); return a.length;",
+        GROWING + "return '' + a;",
+        GROWING + "return JSON.stringify(a);",
+        GROWING + "const o = {}; o[a] = 1; return 'x';",
+        "let a = [1]; for (let i = 0; i < 5000; i++) a = [a]; return `${a}`;",
+        "let a = [1]; for (let i = 0; i < 5000; i++) a = [a]; return JSON.stringify(a);",
+        "const o = {}; o.o = o; return JSON.stringify(o);",
+        "const a = Array.from({ length: 40000 }, () => 1); return a.flatMap(() => a).length;",
+        "const a = Array.from({ length: 40000 }, () => 1); for (;;) { a.reverse(); }",
+        "const a = Array.from({ length: 40000 }, () => 1); for (;;) { a.includes(2); }",
     ],
 )
 def test_evaluation_is_bounded(body: str) -> None:
