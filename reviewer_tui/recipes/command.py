@@ -136,14 +136,14 @@ def split_words(text: str, first_line: int = 1) -> Iterator[str]:
                     yield Located("".join(word), started)
                     word = None
                 continue
-            started = line if word is None else started
-            word = [*(word or []), text[index + 1]]
+            started, word = (line, []) if word is None else (started, word)
+            word.append(text[index + 1])
             index += 2
         elif character in "'\"":
-            started = line if word is None else started
+            started, word = (line, []) if word is None else (started, word)
             closing, inner = _quoted(text, index)
             line += text.count("\n", index, closing)
-            word = [*(word or []), inner]
+            word.append(inner)
             index = closing
         elif character in " \t\r\n" or (character == "#" and word is None):
             if word is not None:
@@ -160,8 +160,8 @@ def split_words(text: str, first_line: int = 1) -> Iterator[str]:
                 line += 1
             index += 1
         elif (placeholder := _PLACEHOLDER.match(text, index)) is not None:
-            started = line if word is None else started
-            word = [*(word or []), placeholder[0]]
+            started, word = (line, []) if word is None else (started, word)
+            word.append(placeholder[0])
             index = placeholder.end()
         elif character in _OPERATORS:
             end = index + 1
@@ -176,8 +176,8 @@ def split_words(text: str, first_line: int = 1) -> Iterator[str]:
             end = index + 1
             while end < length and text[end] not in " \t\r\n\\'\"" and text[end] not in _OPERATORS:
                 end += 1
-            started = line if word is None else started
-            word = [*(word or []), text[index:end]]
+            started, word = (line, []) if word is None else (started, word)
+            word.append(text[index:end])
             index = end
     if word is not None:
         yield Located("".join(word), started)

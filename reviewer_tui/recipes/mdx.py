@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
@@ -9,6 +10,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 MAX_TEXT = 1_000_000
+MAX_IMPORTS = 200
 
 _IMPORT = re.compile(r"""^import\s*\{([^}]{1,400})\}\s*from\s*["']([^"']{1,300})["']""", re.M)
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([^\n`]*)$")
@@ -39,14 +41,14 @@ class FencedBlock(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def imports(page: str, page_path: str) -> tuple[PageImport, ...]:
-    """The snippets that a page imports.
+    """The snippets that a page imports, at most `MAX_IMPORTS`.
 
     A path from the root (`/src/snippets/…`) is below the documentation's root, which is the part of the page's own
     path before `/cookbook/`. Paths that leave it are left out.
     """
     root = docs_root(page_path)
     found = []
-    for match in _IMPORT.finditer(page[:MAX_TEXT]):
+    for match in itertools.islice(_IMPORT.finditer(page[:MAX_TEXT]), MAX_IMPORTS):
         base = root if match[2].startswith("/") else posixpath.dirname(page_path)
         path = posixpath.normpath(posixpath.join(base, match[2].lstrip("/")))
         if not path.startswith(f"{root}/"):

@@ -8,6 +8,7 @@ Pages and snippets are read at one revision; nothing of them is executed.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -27,6 +28,7 @@ from reviewer_tui.recipes.widget import Widget, WidgetCommand
 REPOSITORY = "sgl-project/sglang"
 DOCS_ROOTS = ("docs", "docs_new")
 SITE = "https://docs.sglang.io/cookbook"
+MAX_COMMANDS = 1000
 
 _MULTI_NODE = re.compile(r"--nnodes[ =](\d+)")
 
@@ -135,8 +137,13 @@ def _widget_arm(
 
 
 def read_fenced(page: str, origin: Mapping[str, str]) -> Reading:
-    """The arms of a page's fenced commands."""
-    return Reading(arms=tuple(arm for block in fenced_blocks(page) for arm in block_arms(block, origin, "command")))
+    """The arms of a page's fenced commands; beyond `MAX_COMMANDS` they are left out, which is a problem."""
+    found = (arm for block in fenced_blocks(page) for arm in block_arms(block, origin, "command"))
+    arms = tuple(itertools.islice(found, MAX_COMMANDS + 1))
+    if len(arms) <= MAX_COMMANDS:
+        return Reading(arms=arms)
+    more = f"The page has more than {MAX_COMMANDS} commands."
+    return Reading(arms=arms[:MAX_COMMANDS], problems=(Problem(path=origin["path"], message=more, rule="too-large"),))
 
 
 def block_arms(
@@ -149,8 +156,9 @@ def block_arms(
     """
     first = block.line + offset
     previous = first
+    lines = block.text.split("\n")
     for command in server_commands(block.text, first):
-        own = block.text.split("\n")[previous - first : command.line - first]
+        own = lines[previous - first : command.line - first]
         context = [*block.context, *(line for line in own if line.lstrip().startswith("#"))]
         previous = command.line
         for hardware in nearest(context) or ("",):

@@ -308,3 +308,10 @@ def test_hostile_pages_never_crash(page: str) -> None:
     lines = page.count("\n") + 1
     assert all(1 <= block.line <= lines + 1 for block in fenced_blocks(page))
     assert isinstance(sglang.read_fenced(page, ORIGIN).arms, tuple)
+
+
+def test_a_page_of_commands_is_read_in_part() -> None:
+    origin = {"repository": "o/r", "path": "p.mdx", "commit": "c", "url": "u"}
+    reading = sglang.read_fenced("```bash\nsglang serve --tp 4\n```\n" * 1500, origin)
+    assert len(reading.arms) == sglang.MAX_COMMANDS
+    assert [problem.rule for problem in reading.problems] == ["too-large"]
