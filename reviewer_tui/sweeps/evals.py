@@ -41,19 +41,24 @@ def _mark(rows: Sequence[Row], rules: GeneratorRules, *, agentic: bool) -> None:
     single: dict[bytes, list[int]] = {}
     agentic_single: dict[bytes, list[int]] = {}
     topologies: dict[bytes, list[tuple[int, float]]] = {}
+    lengths = rules.eval_sequence
     for index, row in enumerate(rows):
-        if not _can_be_evaluated(row, rules) or (is_agentic(row) and not agentic):
+        single_node = "prefill" not in row
+        if is_agentic(row):
+            if not agentic or not _can_be_evaluated(row, rules):
+                continue
+            if single_node:
+                agentic_single.setdefault(_group(row, _AGENTIC_GROUP), []).append(index)
+                continue
+        elif (row.get("isl"), row.get("osl")) != lengths:
             continue
-        if is_agentic(row) and "prefill" not in row:
-            agentic_single.setdefault(_group(row, _AGENTIC_GROUP), []).append(index)
+        highest = max(concurrencies(row), default=0)
+        if highest < rules.min_eval_conc:
             continue
-        eligible = [conc for conc in concurrencies(row) if conc >= rules.min_eval_conc]
-        if not eligible:
-            continue
-        if "tp" in row:
+        if single_node:
             single.setdefault(_group(row, _SINGLE_NODE_GROUP), []).append(index)
-        elif "prefill" in row:
-            topologies.setdefault(topology(row, rules), []).append((index, max(eligible)))
+        else:
+            topologies.setdefault(topology(row, rules), []).append((index, highest))
     for group in single.values():
         concs = sorted({rows[index]["conc"] for index in group})
         wanted = (concs[-1], concs[len(concs) // 2])

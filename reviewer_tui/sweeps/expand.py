@@ -85,7 +85,8 @@ def expand_entries(
     rows = apply_evals([item.row for item in expanded], evals, rules)
     return Expansion(
         rows=tuple(
-            ExpandedRow(expanded[place].key, expanded[place].path, expanded[place].line, row) for place, row in rows
+            item if item.row is row else ExpandedRow(item.key, item.path, item.line, row)
+            for item, row in ((expanded[place], row) for place, row in rows)
         ),
         problems=tuple(problems),
     )
@@ -179,7 +180,7 @@ class _Expander:
         parallelism = self._parallelism(arm, place)
         ends = {"ep": _or(arm.get("ep"), 1), "dp-attn": _or(arm.get("dp-attn"), False), "spec-decoding": speculation}
         length = tail.pop("max-model-len")
-        return [{**head, **parallelism, "conc": conc, "max-model-len": length, **ends, **tail} for conc in concs]
+        return _copies({**head, **parallelism, "conc": None, "max-model-len": length, **ends, **tail}, concs)
 
     def _agentic(self, common: Row, item: dict[str, Any], arm: dict[str, Any], place: str) -> list[Row]:
         if self._multinode:
@@ -202,23 +203,18 @@ class _Expander:
         if offloading == "none" and backend is not None:
             raise _UnexpandableError("a `kv-offload-backend` needs `kv-offloading`.", place)
         suffix = f"_{self._offload_name(offloading, backend, place)}" if offloading != "none" else ""
-        rows: list[Row] = []
-        for batch in batches:
-            row = {**common, "spec-decoding": arm.get("spec-decoding", "none"), **workers, "conc": batch}
-            if rules.has(Feature.KV_OFFLOADING):
-                row["kv-offloading"] = offloading
-            if rules.has(Feature.MULTINODE_BUDGET):
-                row["total-cpu-dram-gb"] = budget
-            joined = "x".join(str(conc) for conc in batch) if isinstance(batch, list) else str(batch)
-            row["duration"] = self._duration(item)
-            row["exp-name"] = f"{common['model-prefix']}_{self._topology_name(workers)}_conc{joined}{suffix}"
-            row["disagg"] = self._entry.fields.get("disagg", False)
-            row["scenario-type"] = AGENTIC
-            if backend is not None:
-                row["kv-offload-backend"] = backend
-            row.update(self._extras(arm, place))
-            rows.append(row)
-        return rows
+        row: Row = {**common, "spec-decoding": arm.get("spec-decoding", "none"), **workers, "conc": None}
+        if rules.has(Feature.KV_OFFLOADING):
+            row["kv-offloading"] = offloading
+        if rules.has(Feature.MULTINODE_BUDGET):
+            row["total-cpu-dram-gb"] = budget
+        row["duration"] = self._duration(item)
+        row["exp-name"] = f"{common['model-prefix']}_{self._topology_name(workers)}_conc"
+        row["disagg"] = self._entry.fields.get("disagg", False)
+        row["scenario-type"] = AGENTIC
+        if backend is not None:
+            row["kv-offload-backend"] = backend
+        return _copies({**row, **self._extras(arm, place)}, batches, suffix)
 
     def _agentic_single(self, common: Row, item: dict[str, Any], arm: dict[str, Any], place: str) -> list[Row]:
         rules = self._rules
@@ -227,7 +223,6 @@ class _Expander:
         speculation = arm.get("spec-decoding", "none") if rules.has(Feature.AGENTIC_SPECULATION) else "none"
         if rules.has(Feature.AGENTIC_SPECULATION):
             head["spec-decoding"] = speculation
-        start = f"{common['model-prefix']}_tp{arm.get('tp')}_conc"
         if not rules.has(Feature.KV_OFFLOADING):
             offloading = arm.get("offloading", "none")
             tail: Row = {"offloading": offloading, "duration": self._duration(item)}
@@ -240,14 +235,11 @@ class _Expander:
             tail = {"kv-offloading": offloading, "total-cpu-dram-gb": budget, "duration": self._duration(item)}
             end = f"_{self._offload_name(offloading, backend, place)}"
             end += f"_spec-{speculation}" if speculation != "none" else ""
-        extras: Row = {"scenario-type": AGENTIC}
+        name = f"{common['model-prefix']}_tp{arm.get('tp')}_conc"
+        row = {**head, "conc": None, **tail, "exp-name": name, "scenario-type": AGENTIC}
         if backend is not None:
-            extras["kv-offload-backend"] = backend
-        extras.update(self._extras(arm, place))
-        return [
-            {**head, "conc": conc, **tail, "exp-name": f"{start}{conc}{end}", **extras}
-            for conc in _concurrencies(arm, place)
-        ]
+            row["kv-offload-backend"] = backend
+        return _copies({**row, **self._extras(arm, place)}, _concurrencies(arm, place), end)
 
     def _parallelism(self, arm: dict[str, Any], place: str) -> Row:
         rules = self._rules
@@ -342,6 +334,19 @@ class _Expander:
             message = f"offloading to memory needs the hardware of runner {label!r}, which {where} does not give."
             raise _UnexpandableError(message, place)
         return hardware
+
+
+def _copies(row: Row, concs: Sequence[Any], name_end: str | None = None) -> list[Row]:
+    """The row once for each concurrency (or batch of them); with `name_end` the name takes in both."""
+    rows: list[Row] = []
+    for conc in concs:
+        made = row.copy()
+        made["conc"] = conc
+        if name_end is not None:
+            shown = "x".join(map(str, conc)) if isinstance(conc, list) else conc
+            made["exp-name"] = f"{row['exp-name']}{shown}{name_end}"
+        rows.append(made)
+    return rows
 
 
 def _or(value: Any, otherwise: Any) -> Any:

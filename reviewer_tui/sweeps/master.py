@@ -20,9 +20,8 @@ MAX_ENTRY_KEY = 200
 
 # A top-level key alone on its line.
 _KEY_LINE = re.compile(r"([A-Za-z0-9_][\w./+-]*):[ ]*(?:#.*)?$")
-# Tabs, other line ends, directives and document marks reach beyond a block; so does an alias of another block's anchor.
+# Tabs and other line ends make lines that are not what they seem.
 _OTHER_BREAKS = re.compile(r"[\t\r\0\u0085\u2028\u2029\ufeff]")
-_DOCUMENT_MARK = re.compile(r"^(?:---|\.\.\.|%)", re.MULTILINE)
 _ANCHOR = re.compile(r"&(?<![^\s\[{,:-].)([^\s,\[\]{}]+)")
 _ALIAS = re.compile(r"[*](?<![^\s\[{,:-].)([^\s,\[\]{}]+)")
 _QUOTED = re.compile(r"""([\[{,:-]\s*)(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')""")
@@ -221,9 +220,7 @@ def _split(text: str, path: str, line: int = 1, start: int = 0) -> tuple[list[Bl
 
     `line` and `start` are the place of the text in its file.
     """
-    if _OTHER_BREAKS.search(text) or _DOCUMENT_MARK.search(text):
-        return None, []
-    if any(_stays_open(line) for line in _NOT_SIMPLE.findall(text)):
+    if _OTHER_BREAKS.search(text) or any(_stays_open(line) for line in _NOT_SIMPLE.findall(text)):
         return None, []
     starts: list[tuple[str, int, int]] = []
     problems: list[Problem] = []

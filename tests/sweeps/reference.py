@@ -42,7 +42,7 @@ def rows_of(entries: list[dict[str, Any]], hardware: dict[str, tuple[int, int]],
 def concs_of(arm: dict[str, Any]) -> list[int]:
     if "conc-list" in arm:
         return list(arm["conc-list"])
-    found = []
+    found: list[int] = []
     conc = arm["conc-start"]
     while True:
         if conc >= arm["conc-end"]:
@@ -180,11 +180,11 @@ def mark(rows: list[Row], *, agentic: bool) -> None:
                 row["run-eval"] = True
                 row["eval-conc"] = best
         elif is_agentic:
-            fields = ("model", "runner", "framework", "precision")
+            shared = ("model", "runner", "framework", "precision")
             group = [
                 (where, other)
                 for where, other in enumerate(rows)
-                if "scenario-type" in other and "prefill" not in other and same(row, other, fields)
+                if "scenario-type" in other and "prefill" not in other and same(row, other, shared)
             ]
             highest = max(other["conc"] for _, other in group)
             row["run-eval"] = place == min(where for where, other in group if other["conc"] == highest)

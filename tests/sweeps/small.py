@@ -189,7 +189,7 @@ def tree(more: Mapping[str, str | None] | None = None, **changed: str | None) ->
 
 
 def configs(**changed: str | None) -> Configs:
-    return Configs(tree(**changed))
+    return Configs(tree(None, **changed))
 
 
 def entry_of(text: str) -> Entry:
