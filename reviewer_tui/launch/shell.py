@@ -32,7 +32,7 @@ from reviewer_tui.launch.shell_state import (
     distinct,
     joined,
 )
-from reviewer_tui.launch.shell_words import Argument, Assumption, LimitReached, all_known
+from reviewer_tui.launch.shell_words import Argument, Assumption, LimitReached, all_known, argument_of
 from reviewer_tui.launch.shell_world import ROOT
 from reviewer_tui.launch.syntax import (
     AndOr,
@@ -331,9 +331,7 @@ class _Interpreter(Builtins):
     def _each(self, statement: For) -> int:
         if statement.words is None:
             found = self.elements("@", statement.line)
-            arguments = [Argument(text, statement.line) for text in found.texts]
-            if found.more is not None:
-                arguments.append(Argument(Mixed((found.more,)), statement.line, open=True))
+            arguments = [argument_of(item, statement.line) for item in found.items]
         else:
             arguments = [argument for word in statement.words for argument in self.arguments(word)]
         if any(argument.open for argument in arguments):
@@ -638,7 +636,7 @@ class _Interpreter(Builtins):
         self._deeper(line)
         frame = Frame()
         self.frames.append(frame)
-        outer, more = self.state.arguments, self.state.more_arguments
+        outer = self.state.arguments
         path, sources = self.path, self.sources
         self.set_positional(arguments[1:])
         self.path = function.path
@@ -654,7 +652,7 @@ class _Interpreter(Builtins):
         self.frames.pop()
         for hidden, value in frame.hidden.items():
             self._restore(hidden, value)
-        self.state.arguments, self.state.more_arguments = outer, more
+        self.state.arguments = outer
         self.depth -= 1
         return EXIT if flow == EXIT else ON
 
@@ -841,7 +839,7 @@ class _Interpreter(Builtins):
 
     def _sourced(self, block: Block, path: str, words: list[Argument], line: int) -> int:
         self._deeper(line)
-        outer, more = self.state.arguments, self.state.more_arguments
+        outer = self.state.arguments
         outer_path, outer_sources = self.path, self.sources
         frame = Frame()
         frame.hidden = self.frames[-1].hidden
@@ -857,7 +855,7 @@ class _Interpreter(Builtins):
         self.frames.pop()
         self.path, self.sources = outer_path, outer_sources
         if words:
-            self.state.arguments, self.state.more_arguments = outer, more
+            self.state.arguments = outer
         self.depth -= 1
         return EXIT if flow == EXIT else ON
 

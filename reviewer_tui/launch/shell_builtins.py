@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from reviewer_tui.launch.command_line import ASSIGNMENT
 from reviewer_tui.launch.shell_conditions import Conditions
 from reviewer_tui.launch.shell_printf import formatted, unescaped
-from reviewer_tui.launch.shell_state import BREAK, CONTINUE, EXIT, ON, RETURN, Array
+from reviewer_tui.launch.shell_state import BREAK, CONTINUE, EXIT, ON, RETURN, Array, Gap, gap_in, unknown_array
 from reviewer_tui.launch.shell_words import Argument, LimitReached
 from reviewer_tui.launch.syntax import Assignment, Simple, Word
 from reviewer_tui.launch.text import Mixed, Text, Unknown, concat, show, unknown, unknowns
@@ -235,9 +235,11 @@ class Builtins(Conditions):
         current = self.state.variables.get(base)
         if isinstance(current, Array):
             key = self.key(base, Word((), line, index), line)
-            items = {k: v for k, v in current.items.items() if k != key}
-            more = key if isinstance(key, Unknown) else current.more
-            self.assign(base, Array(items, current.associative, more))
+            if current.gap is not None or isinstance(key, Unknown):
+                self.assign(base, unknown_array(Unknown(f"value of {base}", line, self.path), current.associative))
+            else:
+                items = {k: v for k, v in current.items.items() if k != key}
+                self.assign(base, Array(items, current.associative))
 
     def _let(self, arguments: list[Argument], command: Simple) -> int:
         self.line = command.line
@@ -248,15 +250,8 @@ class Builtins(Conditions):
         return ON
 
     def set_positional(self, arguments: Sequence[Argument]) -> None:
-        """New positional parameters: known up to the first word that may be no word, or several."""
-        known: list[Text] = []
-        self.state.more_arguments = None
-        for argument in arguments:
-            if argument.open:
-                self.state.more_arguments = unknowns(argument.text)[0]
-                break
-            known.append(argument.text)
-        self.state.arguments = tuple(known)
+        """New positional parameters."""
+        self.state.arguments = tuple(argument.item for argument in arguments)
 
     def _set(self, arguments: list[Argument], command: Simple) -> int:
         self.state.status = True
@@ -276,11 +271,11 @@ class Builtins(Conditions):
         self.state.status = True
         count = self.number(arguments[1].text, command.line) if len(arguments) > 1 else 1
         if isinstance(count, Unknown):
-            self.state.arguments, self.state.more_arguments = (), count
+            self.state.arguments, self.state.status = (Gap(count),), None
+        elif (gap := gap_in(self.state.arguments[:count])) is not None:
+            self.state.arguments, self.state.status = (Gap(gap),), None
         elif count <= len(self.state.arguments):
             self.state.arguments = self.state.arguments[max(count, 0) :]
-        elif self.state.more_arguments is not None:
-            self.state.arguments, self.state.status = (), None
         else:
             self.state.status = False
         return ON
@@ -326,7 +321,7 @@ class Builtins(Conditions):
         if not isinstance(stdin, str):
             reason = unknowns(stdin)[0]
             for name in names or ["REPLY"]:
-                self.assign(name, Array({}, more=reason) if array else Mixed((reason,)))
+                self.assign(name, unknown_array(reason) if array else Mixed((reason,)))
             self.state.status = None
             return ON
         line, _, self.state.input = stdin.partition("\n")
@@ -357,7 +352,7 @@ class Builtins(Conditions):
         if isinstance(text, str) and text:
             self.assign(name, Array(dict(enumerate(text.rstrip("\n").split("\n")))))
         else:
-            self.assign(name, Array({}, more=Unknown(f"value of {name}", command.line, self.path)))
+            self.assign(name, unknown_array(Unknown(f"value of {name}", command.line, self.path)))
         self.state.status = True
         return ON
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from reviewer_tui.launch import patterns
-from reviewer_tui.launch.shell_state import ON, Array
+from reviewer_tui.launch.shell_state import ON, Array, unknown_array
 from reviewer_tui.launch.shell_words import Argument
 from reviewer_tui.launch.shell_world import World
 from reviewer_tui.launch.syntax import Comparison, Expression, Junction, Negation, Simple, Word
@@ -68,8 +68,8 @@ class Conditions(World):
         pattern = self.pattern(word)
         found = patterns.regex_groups(pattern, subject) if pattern is not None and isinstance(subject, str) else None
         if found is None or found is False:
-            more = Unknown("groups of a regular expression", word.line, self.path) if found is None else None
-            self.assign("BASH_REMATCH", Array({}, more=more))
+            reason = Unknown("groups of a regular expression", word.line, self.path)
+            self.assign("BASH_REMATCH", Array({}) if found is False else unknown_array(reason))
             return found
         assert isinstance(found, tuple)
         self.assign("BASH_REMATCH", Array(dict(enumerate(found))))
@@ -80,7 +80,7 @@ class Conditions(World):
             return None
         base = name.split("[")[0]
         value = self.lookup(base, self.line)
-        if base != name or (isinstance(value, Array) and value.more is not None):
+        if base != name or (isinstance(value, Array) and value.gap is not None):
             return None
         if isinstance(value, Mixed) and not value.nonempty:
             return None

@@ -8,21 +8,29 @@ from typing import TypeAlias
 import msgspec
 
 from reviewer_tui.launch.syntax import Function
-from reviewer_tui.launch.text import Text, Unknown, concat, either, unknown
+from reviewer_tui.launch.text import Text, Unknown, concat, either, show, unknown
+
+
+class Gap(msgspec.Struct, frozen=True):
+    """A place in a list at which any number of items may stand."""
+
+    reason: Unknown
+
+
+Item: TypeAlias = Text | Gap
 
 
 class Array(msgspec.Struct, frozen=True):
     """An array: its items by index (numbers from 0, or names where it is `associative`), in their order.
 
-    `more` is set where it may hold further items that are not known.
+    Behind a gap, numbers keep the order but are no indexes any more; an associative array with a gap is wholly unknown.
     """
 
-    items: dict[int | str, Text]
+    items: dict[int | str, Item]
     associative: bool = False
-    more: Unknown | None = None
 
     @property
-    def ordered(self) -> list[Text]:
+    def ordered(self) -> list[Item]:
         if self.associative:
             return list(self.items.values())
         return [self.items[key] for key in sorted(self.items, key=int)]
@@ -30,6 +38,26 @@ class Array(msgspec.Struct, frozen=True):
     @property
     def next_index(self) -> int:
         return max((key for key in self.items if isinstance(key, int)), default=-1) + 1
+
+    @property
+    def gap(self) -> Unknown | None:
+        """Why it may hold items that are not known."""
+        return gap_in(self.items.values())
+
+    @property
+    def known_until(self) -> int | None:
+        """The index from which on items are not known; None where all are."""
+        if self.gap is None:
+            return None
+        return 0 if self.associative else min(int(k) for k, v in self.items.items() if isinstance(v, Gap))
+
+
+def unknown_array(reason: Unknown, associative: bool = False) -> Array:
+    return Array({"" if associative else 0: Gap(reason)}, associative)
+
+
+def gap_in(items: Iterable[Item]) -> Unknown | None:
+    return next((item.reason for item in items if isinstance(item, Gap)), None)
 
 
 class Unset(msgspec.Struct, frozen=True):
@@ -48,8 +76,8 @@ class State:
     """One moment of a script. `exported` and `files` are never changed in place, so that a command may keep them."""
 
     __slots__ = (
-        *("_status", "arguments", "code", "cwd", "exported", "files", "functions", "input", "more_arguments"),
-        *("printed", "tainted", "variables"),
+        *("_status", "arguments", "code", "cwd", "exported", "files", "functions", "input", "printed"),
+        *("tainted", "variables"),
     )
 
     def __init__(self) -> None:
@@ -57,9 +85,7 @@ class State:
         self.exported: Mapping[str, Text] = {}
         self.files: Files = {}
         self.functions: dict[str, Function | None] = {}
-        self.arguments: tuple[Text, ...] = ()
-        # Why there may be more positional parameters than these.
-        self.more_arguments: Unknown | None = None
+        self.arguments: tuple[Item, ...] = ()
         self.cwd: Text = "/"
         self._status: bool | None = True
         # The status as a number, where it is known.
@@ -85,7 +111,7 @@ class State:
         other.variables = self.variables.copy()
         other.functions = self.functions.copy()
         other.exported, other.files = self.exported, self.files
-        other.arguments, other.more_arguments, other.cwd = self.arguments, self.more_arguments, self.cwd
+        other.arguments, other.cwd = self.arguments, self.cwd
         other._status, other.code, other.tainted = self._status, self.code, self.tainted
         other.printed, other.input = self.printed, self.input
         return other
@@ -164,7 +190,7 @@ def joined(states: Iterable[State], line: int, path: str, repeated: bool = False
     """What holds whichever of the states is the real one. `repeated`: the later ones come from turns of a loop whose
     number is not known, so that a difference means any value, not one of two."""
     iterator = iter(states)
-    result = next(iterator)
+    result = next(iterator).copy()
     for state in iterator:
         result = _join(result, state, line, path, repeated)
     return result
@@ -191,8 +217,8 @@ def _join(first: State, second: State, line: int, path: str, repeated: bool) -> 
         result.exported = {name: v for name, v in values.items() if v is not None and not isinstance(v, Array | Unset)}
     if first.cwd != second.cwd:
         result.cwd = either(first.cwd, second.cwd, "working directory", line, path)
-    if first.arguments != second.arguments or first.more_arguments != second.more_arguments:
-        result.arguments, result.more_arguments = (), Unknown("positional parameters", line, path)
+    if first.arguments != second.arguments:
+        result.arguments = (Gap(Unknown("positional parameters", line, path)),)
     if first.status != second.status or first.code != second.code:
         result.status = first.status if first.status == second.status else None
     result.tainted = first.tainted or second.tainted
@@ -235,7 +261,7 @@ def _either(one: Value | None, other: Value | None, name: str, line: int, path: 
     if isinstance(one, Array) and isinstance(other, Array) and one.associative == other.associative:
         return _either_array(one, other, reason, line, path)
     if isinstance(one, Array) or isinstance(other, Array):
-        return Array({}, more=Unknown(reason, line, path))
+        return unknown_array(Unknown(reason, line, path))
     return _either_text(_plain(one), _plain(other), reason, line, path, repeated)
 
 
@@ -251,13 +277,17 @@ def _either_text(one: Text | None, other: Text | None, reason: str, line: int, p
 
 def _either_array(one: Array, other: Array, reason: str, line: int, path: str) -> Array:
     """The items both begin with; what follows in either is not known."""
-    common: dict[int | str, Text] = {}
+    common: dict[int | str, Item] = {}
     pairs = zip(one.items.items(), other.items.items(), strict=False)
     for (key, left), (second_key, right) in pairs:
         if key != second_key or left != right:
             break
         common[key] = left
     added = max(one.items, other.items, key=len)
-    hint = ", ".join(str(item) for item in list(added.values())[len(common) :][:4])
-    more = Unknown(f"{reason}, which may also hold `{hint}`," if hint else reason, line, path)
-    return Array(common, one.associative, more)
+    others = (item for item in list(added.values())[len(common) :][:4] if not isinstance(item, Gap))
+    hint = ", ".join(map(show, others))
+    why = Unknown(f"{reason}, which may also hold `{hint}`," if hint else reason, line, path)
+    if one.associative:
+        return unknown_array(why, associative=True)
+    after = max((int(key) for key in common), default=-1) + 1
+    return Array({**common, after: Gap(why)})

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import msgspec
 
 from reviewer_tui.launch import arithmetic, patterns
-from reviewer_tui.launch.shell_state import UNSET, Array, State, Unset, Value
+from reviewer_tui.launch.shell_state import UNSET, Array, Gap, Item, State, Unset, Value, gap_in, unknown_array
 from reviewer_tui.launch.syntax import (
     Arithmetic,
     Assignment,
@@ -67,7 +67,8 @@ _HOLE_END = "\ue001"
 
 
 class Argument(msgspec.Struct, frozen=True):
-    """One word of a command after expansion. `open` where it is unquoted and unknown: it may be no word, or several."""
+    """One word of a command after expansion. `open` where it is unquoted and unknown, or stands for the items of a
+    list that may have more: it may be no word, or several."""
 
     text: Text
     line: int
@@ -77,8 +78,18 @@ class Argument(msgspec.Struct, frozen=True):
     def known(self) -> bool:
         return isinstance(self.text, str)
 
+    @property
+    def item(self) -> Item:
+        """The word as an item of a list."""
+        return Gap(unknowns(self.text)[0]) if self.open else self.text
+
     def __str__(self) -> str:
         return show(self.text)
+
+
+def argument_of(item: Item, line: int) -> Argument:
+    """An item of a list as a word of its own."""
+    return Argument(Mixed((item.reason,)), line, open=True) if isinstance(item, Gap) else Argument(item, line)
 
 
 class Assumption(msgspec.Struct, frozen=True):
@@ -105,10 +116,13 @@ Expanded: TypeAlias = "Text | list[Text] | _Elements"
 
 
 class _Elements(msgspec.Struct, frozen=True):
-    """The elements of `$@` or `${array[@]}`, one word each, and whether there may be more."""
+    """The elements of `$@` or `${array[@]}`, one word each."""
 
-    texts: list[Text]
-    more: Unknown | None = None
+    items: Sequence[Item]
+
+    @property
+    def gap(self) -> Unknown | None:
+        return gap_in(self.items)
 
 
 class Expander:
@@ -145,12 +159,12 @@ class Expander:
             number = int(name[:6])
             if number == 0:
                 return self.script_name
-            if number <= len(state.arguments):
-                return state.arguments[number - 1]
-            return unknown(f"value of ${name}", line, self.path) if state.more_arguments is not None else None
+            if gap_in(state.arguments[:number]) is not None:
+                return unknown(f"value of ${name}", line, self.path)
+            return _text(state.arguments[number - 1]) if number <= len(state.arguments) else None
         match name:
             case "#":
-                if state.more_arguments is not None:
+                if gap_in(state.arguments) is not None:
                     return unknown("number of positional parameters", line, self.path, nonempty=True)
                 return str(len(state.arguments))
             case "?":
@@ -185,12 +199,13 @@ class Expander:
         return None if isinstance(value, Unset) else value
 
     def element(self, array: Array, name: str, key: int | str, line: int) -> Text | None:
+        known = array.known_until
+        if known is not None and (isinstance(key, str) or not 0 <= key < known):
+            return unknown(f"value of {name}[{key}]", line, self.path)
         if isinstance(key, int) and key < 0 and not array.associative:
             key += array.next_index
         found = array.items.get(key)
-        if found is None and array.more is not None:
-            return unknown(f"value of {name}[{key}]", line, self.path)
-        return found
+        return None if found is None else _text(found)
 
     def assign(self, name: str, value: Value) -> None:
         state = self.state
@@ -215,14 +230,21 @@ class Expander:
     def set_element(self, name: str, key: int | str | Unknown, value: Text, line: int) -> None:
         current = self.state.variables.get(name)
         if not isinstance(current, Array):
-            first: dict[int | str, Text] = {} if current is None or isinstance(current, Unset) else {0: current}
+            first: dict[int | str, Item] = {} if current is None or isinstance(current, Unset) else {0: current}
             current = Array(first, isinstance(key, str))
-        if isinstance(key, Unknown):
-            self.assign(name, Array({}, current.associative, Unknown(f"value of {name}", line, self.path)))
-            return
+        self.assign(name, Array(self._placed(current, key, value, name, line), current.associative))
+
+    def _placed(
+        self, array: Array, key: int | str | Unknown, value: Text, name: str, line: int
+    ) -> dict[int | str, Item]:
+        """The items with one of them replaced or added by its index."""
+        known = array.known_until
+        if isinstance(key, Unknown) or (known is not None and (isinstance(key, str) or not 0 <= key < known)):
+            reason = Unknown(f"value of {name}", line, self.path)
+            return unknown_array(reason, array.associative).items
         if isinstance(key, int) and key < 0:
-            key += current.next_index
-        self.assign(name, Array({**current.items, key: value}, current.associative, current.more))
+            key += array.next_index
+        return {**array.items, key: value}
 
     def apply(self, assignment: Assignment) -> None:
         """An assignment of the script."""
@@ -241,10 +263,8 @@ class Expander:
             return
         current = self.state.variables.get(name)
         if isinstance(current, Array):
-            old = current.items.get(0) if assignment.append else None
-            self.assign(
-                name, Array({**current.items, 0: concat((old or "", value))}, current.associative, current.more)
-            )
+            old = self.element(current, name, 0, line) if assignment.append else None
+            self.set_element(name, 0, concat((old or "", value)), line)
         elif assignment.append:
             self.assign(name, concat((self.scalar(name, line) or "", value)))
         else:
@@ -253,28 +273,25 @@ class Expander:
     def _array(self, assignment: Assignment) -> Array:
         name, current = assignment.name, self.state.variables.get(assignment.name)
         associative = isinstance(current, Array) and current.associative
-        items: dict[int | str, Text] = {}
-        more: Unknown | None = None
+        items: dict[int | str, Item] = {}
         if assignment.append and isinstance(current, Array):
-            items, more = dict(current.items), current.more
+            items = dict(current.items)
         elif assignment.append and isinstance(current, str | Mixed):
             items = {0: current}
         position = max((k for k in items if isinstance(k, int)), default=-1) + 1
         for element in assignment.elements or ():
             if element.index is not None:
                 key = self.key(name, element.index, assignment.line, associative)
-                if isinstance(key, Unknown):
-                    more = key
-                    continue
-                items[key] = self.text(element.value)
-                position = key + 1 if isinstance(key, int) else position
+                value = self.text(element.value)
+                items = self._placed(Array(items, associative), key, value, name, assignment.line)
+                position = key + 1 if isinstance(key, int) else max((k for k in items if isinstance(k, int)), default=0)
                 continue
             for argument in self.arguments(element.value):
-                items[position] = argument.text
+                items[position] = argument.item
                 position += 1
         if len(items) > 50_000:
             raise LimitReached("an array has more than 50,000 elements", assignment.line)
-        return Array(items, associative, more)
+        return Array(items, associative)
 
     def key(self, name: str, index: Word, line: int, associative: bool | None = None) -> int | str | Unknown:
         current = self.state.variables.get(name)
@@ -327,10 +344,7 @@ class Expander:
             return self._fill(part.text) if self.holes else part.text
         value = self._expand(part)
         if isinstance(value, _Elements):
-            texts: list[Text] = list(value.texts)
-            if value.more is not None:
-                texts.append(Mixed((value.more,)))
-            return _spaced(texts)
+            return _spaced(value.items)
         return value
 
     def _fill(self, text: str) -> Text:
@@ -412,7 +426,10 @@ class Expander:
                 self._add(fields, piece, inner=True)
         else:
             expanded = self._expand(part)
-            fields.split(concat(expanded.texts) if isinstance(expanded, _Elements) else expanded)
+            if isinstance(expanded, _Elements):
+                fields.add_elements(expanded, quoted=False)
+            else:
+                fields.split(expanded)
 
     def _separators(self) -> str:
         value = self.state.variables.get("IFS")
@@ -486,19 +503,18 @@ class Expander:
     def elements(self, name: str, line: int) -> _Elements:
         """All elements of an array (or the positional parameters)."""
         if name in ("@", "*"):
-            return _Elements(list(self.state.arguments), self.state.more_arguments)
+            return _Elements(self.state.arguments)
         value = self.lookup(name, line)
         if isinstance(value, Array):
-            return _Elements(value.ordered, value.more)
+            return _Elements(value.ordered)
         return _Elements([] if value is None or isinstance(value, Unset) else [value])
 
     def _whole(self, part: Parameter) -> Text | _Elements:
         found = self.elements(part.name, part.line)
-        texts = found.texts
         if part.prefix == "#":
-            if found.more is not None:
+            if found.gap is not None:
                 return unknown(f"number of elements of {part.name}", part.line, self.path, nonempty=True)
-            return str(len(texts))
+            return str(len(found.items))
         if part.prefix == "!":
             return self._keys(part)
         if part.operator in _DEFAULTS:
@@ -506,41 +522,40 @@ class Expander:
         if part.operator == ":":
             found = self._slice(part, found)
         elif part.operator:
-            texts = [self._operate(part, text) for text in texts]
-            found = _Elements(texts, found.more)
+            found = _Elements([i if isinstance(i, Gap) else self._operate(part, i) for i in found.items])
         if part.whole == "*" and part.quoted:
-            separators = self._separators()
-            rest: list[Text] = [] if found.more is None else [Mixed((found.more,))]
-            return _spaced([*found.texts, *rest], separators[:1])
+            return _spaced(found.items, self._separators()[:1])
         return found
 
     def _whole_default(self, part: Parameter, found: _Elements) -> Text | _Elements:
-        present: bool | None = bool(found.texts) or (None if found.more is not None else False)
-        if present and ":" in part.operator and len(found.texts) == 1 and found.more is None:
-            empty = is_empty(found.texts[0])
-            present = None if empty is None else not empty
+        texts = [item for item in found.items if not isinstance(item, Gap)]
+        present: bool | None = bool(texts) or (None if found.gap is not None else False)
+        if present and ":" in part.operator and len(texts) == 1:
+            empty = is_empty(texts[0])
+            present = None if empty is None or (empty and found.gap is not None) else not empty
         argument = self.text(part.argument) if part.argument is not None else ""
         if "+" in part.operator:
             if present is None:
+                inner = self._argument_elements(part)
+                if inner.gap is not None and all(isinstance(item, Gap) for item in inner.items):
+                    return inner
                 return either(argument, "", f"value of {part.name}", part.line, self.path)
             if not present:
                 return _Elements([])
             return self._argument_elements(part)
         return found if present or present is None else argument
 
-    def _argument_elements(self, part: Parameter) -> Text | _Elements:
+    def _argument_elements(self, part: Parameter) -> _Elements:
         """`${A[@]+"${A[@]}"}`: the argument keeps its words."""
         words = self.arguments(part.argument) if part.argument is not None else []
-        if any(argument.open for argument in words):
-            return _Elements([argument.text for argument in words], unknowns(words[-1].text)[0])
-        return _Elements([argument.text for argument in words])
+        return _Elements([argument.item for argument in words])
 
     def _keys(self, part: Parameter) -> _Elements:
         value = self.lookup(part.name, part.line)
         if not isinstance(value, Array):
             return _Elements([] if value is None else ["0"])
         keys = value.items if value.associative else sorted(value.items, key=int)
-        return _Elements([str(key) for key in keys], value.more)
+        return _Elements([item if isinstance(item := value.items[key], Gap) else str(key) for key in keys])
 
     def _slice(self, part: Parameter, found: _Elements) -> _Elements:
         start = self.number(self.text(part.argument), part.line) if part.argument is not None else 0
@@ -548,14 +563,22 @@ class Expander:
         if isinstance(start, Unknown) or isinstance(length, Unknown):
             reason = start if isinstance(start, Unknown) else length
             assert isinstance(reason, Unknown)
-            return _Elements([], reason)
-        texts = list(found.texts)
+            return _Elements([Gap(reason)])
+        items = list(found.items)
         if part.name in ("@", "*"):
-            texts = [self.script_name, *texts]
+            items = [self.script_name, *items]
         if start < 0:
-            start += len(texts)
+            gap = found.gap
+            if gap is not None:
+                return _Elements([Gap(gap)])
+            start += len(items)
         stop = None if length is None else start + length
-        return _Elements(texts[max(start, 0) : stop], found.more if stop is None else None)
+        gap = gap_in(items if stop is None else items[:stop])
+        if gap is not None:
+            first = next(number for number, item in enumerate(items) if isinstance(item, Gap))
+            behind = items[first + 1 :] if stop is None and start <= first else ()
+            return _Elements([*items[max(start, 0) : first], Gap(gap), *behind])
+        return _Elements(items[max(start, 0) : stop])
 
     def _operate(self, part: Parameter, value: Text | None) -> Text:
         operator, line = part.operator, part.line
@@ -647,6 +670,7 @@ class _Fields:
         self.done: list[Argument] = []
         self.current: list[Text] | None = None
         self.open = True
+        self.gap = False
 
     def add(self, text: Text) -> None:
         if self.current is None:
@@ -657,8 +681,8 @@ class _Fields:
     def close(self) -> None:
         if self.current is not None:
             text = concat(self.current)
-            self.done.append(Argument(text, self.line, self.open and isinstance(text, Mixed)))
-        self.current, self.open = None, True
+            self.done.append(Argument(text, self.line, self.gap or (self.open and isinstance(text, Mixed))))
+        self.current, self.open, self.gap = None, True, False
 
     def split(self, text: Text) -> None:
         for part in (text,) if isinstance(text, str) else text.parts:
@@ -681,18 +705,15 @@ class _Fields:
             self.close()
 
     def add_elements(self, elements: _Elements, quoted: bool) -> None:
-        texts = elements.texts
-        for number, text in enumerate(texts):
+        for number, item in enumerate(elements.items):
             if number:
                 self.close()
-            if quoted:
-                self.add(text)
+            if isinstance(item, Gap):
+                self.current, self.gap = [*(self.current or []), Mixed((item.reason,))], True
+            elif quoted:
+                self.add(item)
             else:
-                self.split(text)
-        if elements.more is not None:
-            if texts:
-                self.close()
-            self.current = [*(self.current or []), Mixed((elements.more,))]
+                self.split(item)
 
     def finish(self) -> list[Argument]:
         self.close()
@@ -711,12 +732,20 @@ def _split(text: str, separators: str) -> list[str]:
     return pieces[:-1] if pieces[-1] == "" else pieces
 
 
-def _spaced(texts: Sequence[Text], separator: str = " ") -> Text:
-    pieces: list[Text] = []
-    for text in texts:
-        if pieces:
-            pieces.append(separator)
-        pieces.append(text)
+def _text(item: Item) -> Text:
+    return Mixed((item.reason,)) if isinstance(item, Gap) else item
+
+
+def _spaced(items: Sequence[Item], separator: str = " ") -> Text:
+    """Items in one text. A gap may be empty or bring its own separators."""
+    pieces: list[Text | Unknown] = []
+    after_gap = True
+    for item in items:
+        if isinstance(item, Gap):
+            pieces.append(item.reason)
+        else:
+            pieces.extend((item,) if after_gap else (separator, item))
+        after_gap = isinstance(item, Gap)
     return concat(pieces)
 
 

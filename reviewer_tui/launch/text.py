@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 import msgspec
 
-
 _LONGEST_HINT = 40
 
 

@@ -11,6 +11,7 @@ import subprocess
 import pytest
 
 from reviewer_tui.launch.shell import Evaluation, evaluate
+from reviewer_tui.launch.shell_words import Argument
 from reviewer_tui.model.tree import DictTree
 
 BASH = shutil.which("bash")
@@ -42,6 +43,11 @@ def run(script: str, environment: dict[str, str] | None = None, **files: str) ->
     """Evaluates a script of these tests."""
     tree = DictTree({"bench/run.sh": script, **{name.replace("__", "/"): text for name, text in files.items()}})
     return evaluate(tree, "bench/run.sh", environment or {})
+
+
+def commands_of(script: str) -> list[list[Argument]]:
+    """The words of each call of `emit` by the evaluation."""
+    return [list(command.argv[1:]) for command in run(_COMMON + script).commands if command.name == "called"]
 
 
 def we_say(script: str, environment: dict[str, str] | None = None) -> list[list[str]]:
