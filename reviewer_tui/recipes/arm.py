@@ -155,11 +155,22 @@ class RecipeArm(msgspec.Struct, frozen=True, kw_only=True):
         return self.path if self.line is None else f"{self.path}:{self.line}"
 
 
+class Width(msgspec.Struct, frozen=True, kw_only=True):
+    """What a page says in words: tensor parallel degrees for hardware, of a precision where it names one."""
+
+    hardware: str
+    precision: str
+    tp: tuple[int, ...]
+    path: str
+    line: int
+
+
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """What a reader found on a page, and what it could not read (each located)."""
+    """What a reader found on a page, what it could not read (each located), and what the page says in words."""
 
     arms: tuple[RecipeArm, ...] = ()
     problems: tuple[Problem, ...] = ()
+    stated: tuple[Width, ...] = ()
 
 
 def joined(readings: tuple[Reading, ...] | list[Reading]) -> Reading:
@@ -167,4 +178,5 @@ def joined(readings: tuple[Reading, ...] | list[Reading]) -> Reading:
     return Reading(
         arms=tuple(arm for reading in readings for arm in reading.arms),
         problems=tuple(problem for reading in readings for problem in reading.problems),
+        stated=tuple(width for reading in readings for width in reading.stated),
     )

@@ -25,7 +25,7 @@ from reviewer_tui.recipes.arguments import (
     table,
     variable_class,
 )
-from reviewer_tui.recipes.arm import ENCODING_RANK, Argument, Engine, RecipeArm, Role, RoleName, Value
+from reviewer_tui.recipes.arm import ENCODING_RANK, Argument, Engine, RecipeArm, Role, RoleName, Value, Width
 from reviewer_tui.recipes.equivalence import (
     SameValues,
     among,
@@ -36,6 +36,7 @@ from reviewer_tui.recipes.equivalence import (
     same_value,
     shown,
 )
+from reviewer_tui.recipes.prose import contradicted
 from reviewer_tui.recipes.submitted import MATERIAL, SubmittedRole, Variant
 
 Scope = Literal["single_node", "all"]
@@ -194,11 +195,13 @@ def compare(
     arms: Sequence[RecipeArm],
     name: PolicyName = "summer",
     pull_request: int | None = None,
+    stated: Sequence[Width] = (),
 ) -> Comparison:
     """Every variant against every arm, by the demands of the policy with this name.
 
-    `pull_request` is the one under review: an arm that was generated from it is said to be circular. Without arms
-    nothing is verified; without variants nothing applies.
+    `pull_request` is the one under review: an arm that was generated from it is said to be circular. `stated` is what
+    the pages say in words, which only shows where they disagree with themselves. Without arms nothing is verified;
+    without variants nothing applies.
     """
     demands = policy(name)
     results = tuple(_compare_variant(variant, arms, demands, pull_request) for variant in variants)
@@ -210,7 +213,7 @@ def compare(
         summary=_overall(status, covered, len(results)),
         variants=results,
         gaps=gaps,
-        disagreements=tuple(disagreements(arms)),
+        disagreements=(*disagreements(arms), *contradicted(stated, arms)),
     )
 
 

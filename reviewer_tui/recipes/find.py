@@ -89,7 +89,7 @@ def propose(
 ) -> Proposal:
     """What one page covers of the variants, and what it lacks."""
     reading = read_page(tree, engine, path, variants)
-    comparison = compare(variants, reading.arms, policy, pull_request)
+    comparison = compare(variants, reading.arms, policy, pull_request, reading.stated)
     bests = [result.best for result in comparison.variants]
     covered = [best for best in bests if best is not None and best.covers]
     plain = vllm.page_url(path) if engine == "vllm" else sglang.page_url(path)

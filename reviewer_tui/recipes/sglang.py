@@ -22,6 +22,7 @@ from reviewer_tui.recipes.command import FoundCommand, server_commands
 from reviewer_tui.recipes.hardware import nearest
 from reviewer_tui.recipes.javascript import exported_names
 from reviewer_tui.recipes.mdx import FencedBlock, PageImport, fenced_blocks, imports
+from reviewer_tui.recipes.prose import widths
 from reviewer_tui.recipes.reading import UnreadableError
 from reviewer_tui.recipes.widget import Widget, WidgetCommand
 
@@ -55,11 +56,15 @@ def read_page(tree: Tree, page_path: str, hardware: Sequence[str] | None = None)
     ]
     origin = {"repository": REPOSITORY, "path": page_path, "commit": tree.revision, "url": page_url(page_path)}
     readings.append(_guarded(lambda: read_fenced(page, origin)))
+    readings.append(Reading(stated=widths(page, page_path)))
     reading = joined(readings)
     if hardware is None:
         return reading
-    kept = tuple(arm for arm in reading.arms if not arm.hardware or arm.hardware in hardware)
-    return Reading(arms=kept, problems=reading.problems)
+    return Reading(
+        arms=tuple(arm for arm in reading.arms if not arm.hardware or arm.hardware in hardware),
+        problems=reading.problems,
+        stated=tuple(width for width in reading.stated if width.hardware in hardware),
+    )
 
 
 def _guarded(read: Callable[[], Reading]) -> Reading:

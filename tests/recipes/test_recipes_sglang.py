@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewer_tui.model.tree import DictTree
-from reviewer_tui.recipes import agentx, cells, sglang
+from reviewer_tui.recipes import agentx, cells, prose, sglang
 from reviewer_tui.recipes.arm import RecipeArm
 from reviewer_tui.recipes.mdx import fenced_blocks, imports
 from reviewer_tui.recipes.reading import UnreadableError
@@ -315,3 +315,54 @@ def test_a_page_of_commands_is_read_in_part() -> None:
     reading = sglang.read_fenced("```bash\nsglang serve --tp 4\n```\n" * 1500, origin)
     assert len(reading.arms) == sglang.MAX_COMMANDS
     assert [problem.rule for problem in reading.problems] == ["too-large"]
+
+
+# -- words ------------------------------------------------------------------------------------------------------------
+
+WORDS = """
+- FP8
+    - **B300 (288GB)** runs with tp=2 or, with MTP, TP 4.
+    - H200 needs `--tp 8`, tensor parallel 16 for BF16.
+- BF16: tp=8 on nothing named before it
+- MI300X/MI325X: tp=4 (NVFP4), tp=8 (BF16)
+
+```bash
+- B300 tp=1
+```
+
+| GPU | memory | FP8 | NVFP4 |
+|---|---|---|---|
+| B200 | 8 | tp=4 | 4 / 2 + EP2 (MTP) |
+| GB300 | 288 | - | 1440 GB |
+"""
+
+
+def test_widths_are_read_from_words() -> None:
+    told = [(w.hardware, w.precision, w.tp, w.line) for w in prose.widths(WORDS, "p.mdx")]
+    assert told == [
+        ("b300", "fp8", (2, 4), 3),
+        ("h200", "fp8", (8,), 4),
+        ("h200", "bf16", (16,), 4),
+        ("mi300x", "fp4", (4,), 6),
+        ("mi325x", "fp4", (4,), 6),
+        ("mi300x", "bf16", (8,), 6),
+        ("mi325x", "bf16", (8,), 6),
+        ("b200", "fp8", (4,), 14),
+        ("b200", "fp4", (4, 2), 14),
+    ]
+
+
+def test_words_that_no_command_agrees_with_are_said() -> None:
+    reading = sglang.read_page(upstream("after"), QWEN_PAGE, ["b200", "b300"])
+    assert [(w.hardware, w.precision, w.tp) for w in reading.stated] == [("b200", "fp4", (4, 2))]
+    assert not list(prose.contradicted(reading.stated, reading.arms))
+    wrong = prose.widths("- B200: tp=1 (NVFP4), tp=1 (FP8)\n- H100: tp=1 (NVFP4)\n", "p.mdx")
+    told = list(prose.contradicted(wrong, reading.arms))
+    assert "p.mdx:1 says tensor parallel 1 for b200 fp4, where the page's commands have 2 or 4." in told
+    assert not any("h100" in sentence for sentence in told)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text("-*| \n`tpTP=248B300FP8()/+", max_size=200))
+def test_hostile_words_never_crash(page: str) -> None:
+    assert all(width.tp for width in prose.widths(page, "p.mdx"))
