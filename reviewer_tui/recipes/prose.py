@@ -3,6 +3,7 @@ precision. Words document no arm; they are only held against what the same page'
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -12,6 +13,7 @@ from reviewer_tui.recipes.mdx import MAX_TEXT
 
 MAX_WIDTHS = 500
 _MAX_LINE = 2_000
+_MAX_DEGREES = 12
 
 _ITEM = re.compile(r"^([ \t]*)(?:[-*+]|\d+\.)[ \t]+(.*)$")
 _ROW = re.compile(r"^[ \t]*\|(.*)\|[ \t]*$")
@@ -61,7 +63,7 @@ def _widths(lines: Sequence[str], path: str) -> Iterator[Width]:
 def _list_item(texts: list[str], path: str, line: int) -> Iterator[Width]:
     """`texts` are the item's own and those that it is nested in, outermost first."""
     text = texts[-1]
-    degrees = list(_TP.finditer(text))
+    degrees = list(itertools.islice(_TP.finditer(text), _MAX_DEGREES))
     hardware = named_in(text[: degrees[0].start()]) if degrees else ()
     told: dict[str, list[int]] = {}
     ends = [*(match.start() for match in degrees[1:]), len(text)]
