@@ -115,7 +115,7 @@ class _Review:
             if text.adds(hit.line, hit.end_line):
                 yield _Touch(text.path, hit)
             elif hit.kind == "engine":
-                self.pre_existing.append(self._located(Status.FAIL, text.path, hit, "before this pull request"))
+                self.pre_existing.append(self._before(text.path, hit))
 
     def _followed(self, text: ChangedText) -> Iterator[_Touch]:
         """What the files do that new lines run, although these files themselves may be unchanged. What is unclear in an
@@ -231,6 +231,10 @@ class _Review:
         message = f"{name} {hit.what}{remark}. {why}".strip()
         return Finding(status=status, message=message, path=path, line=hit.line, commit=self._commit())
 
+    def _before(self, path: str, hit: Hit) -> Finding:
+        status = Status.FAIL if hit.kind == "engine" else Status.JUDGEMENT
+        return self._located(status, path, hit, "before this pull request")
+
     # -- waivers --------------------------------------------------------------------------------------------------
 
     def _waiver(self, paths: tuple[str, ...]) -> tuple[Status, str]:
@@ -285,12 +289,10 @@ class _Review:
         for item in self.submitted:
             if not entry_changed(item.change):
                 continue
-            before = repr(item.change.old.fields) if item.change.old else ""
-            missing = [file for file in item.files if file.path is None and file.role in ("recipe", "script")]
-            new = [file for file in missing if file.role == "script" or file.wanted not in before]
+            new = item.brought_from_outside
             if new:
                 yield self._not_in_tree(item, new[0], len(new))
-            elif missing and moved is not None:
+            elif item.outside and moved is not None:
                 path, line = moved
                 message = (
                     f"{item.change.key}: its recipes were not read; they come from a checkout that is changed here."
@@ -328,22 +330,18 @@ class _Review:
         """Patching in unchanged lines of the files that serve submitted keys."""
         relying: dict[str, str] = {}
         for item in self.submitted:
-            for path in item.paths("script", "recipe", "helper"):
+            for path in item.own:
                 relying.setdefault(path, item.change.key)
         for path, key in relying.items():
             if path in told or any(part in path for part in _ASIDE):
                 continue
-            part = self._texts.get(path)
-            text = part.value if part is not None else None
-            old = [
-                hit
-                for hit in self._read(path).hits
-                if hit.kind == "engine" and not (text and text.adds(hit.line, hit.end_line))
-            ]
+            text = self._texts[path].value if path in self._texts else None
+            hits = [hit for hit in self._read(path).hits if not (text and text.adds(hit.line, hit.end_line))]
+            old = [hit for hit in hits if hit.kind == "engine"]
+            if text is None:
+                self.pre_existing += [self._before(path, hit) for hit in hits if hit.kind != "harness"]
             if not old:
                 continue
-            if text is None:
-                self.pre_existing += [self._located(Status.FAIL, path, hit, "before this pull request") for hit in old]
             other = self._covering((path,))
             cover = f"{other or 'no waiver'} on the default branch names it"
             message = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterator
 from functools import lru_cache
 from typing import Any, cast
@@ -21,6 +22,8 @@ from reviewer_tui.sweeps.runners import NO_RUNNERS, parse_runners
 # Not served from: archived scripts, and the measurement of acceptance lengths, which publishes no benchmark.
 _ASIDE = ("/deprecated/", "/speedbench/")
 _WORKFLOWS = ".github/workflows/"
+# Frameworks as file names tell them apart (`server_atom.sh`, `models_vllm.yaml`).
+_ENGINE_NAME = re.compile(r"(?:^|[_.-])(atom|vllm|sglang|trt|tilert|llmd)(?=[_.-])")
 
 
 class Served(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,12 +37,31 @@ class Served(msgspec.Struct, frozen=True, kw_only=True):
         """The files of these roles (none named: all) that the repository holds."""
         return tuple(file.path for file in self.files if file.path and (not roles or file.role in roles))
 
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Its scripts and recipes, and the helpers of these but for those that are named after another engine."""
+        entry = self.change.new
+        framework = entry.framework if entry else ""
+        helpers = [path for path in self.paths("helper") if _suits(path, framework)]
+        return tuple(dict.fromkeys((*self.paths("script", "recipe"), *helpers)))
+
+    @property
+    def outside(self) -> tuple[ResolvedFile, ...]:
+        """Its recipes and scripts that the repository does not hold."""
+        return tuple(file for file in self.files if file.path is None and file.role in ("recipe", "script"))
+
+    @property
+    def brought_from_outside(self) -> tuple[ResolvedFile, ...]:
+        """Those of them that the entry did not name before: nothing tells what they do."""
+        before = repr(self.change.old.fields) if self.change.old else ""
+        return tuple(file for file in self.outside if file.role == "script" or file.wanted not in before)
+
 
 class Serving:
     """What serves what at one revision."""
 
     def __init__(self, tree: Tree) -> None:
-        self._tree = tree
+        self.tree = tree
         self.layout = discover_layout(tree)
         path = self.layout.runners
         self.runners = parse_runners(tree.read(path) or b"", path) if path else NO_RUNNERS
@@ -75,6 +97,12 @@ def served(evidence: Evidence) -> Iterator[Served]:
             yield Served(change=change, rows=rows, files=files)
 
 
+def _suits(helper: str, framework: str) -> bool:
+    """Whether a helper can be of use to a framework: one that is named after engines is of use to these only."""
+    named = _ENGINE_NAME.findall(helper.rpartition("/")[2])
+    return not named or any(name in framework.replace("-", "") for name in named)
+
+
 def can_serve(path: str, layout: Layout, tree: Tree) -> bool:
     """Whether a file can decide what is served: benchmark scripts and recipes, launchers, and the workflows that start
     launchers. Archives, translations and prose cannot."""
@@ -91,6 +119,7 @@ def _starts_launchers(path: str, layout: Layout, tree: Tree) -> bool:
     if not layout.launchers:
         return False
     module = layout.launchers.removeprefix(layout.root).replace("/", ".")
-    names = (f"{layout.launchers}/launch_", *([f"{module}."] if "." in module else []))
+    names = [rf"(?:bash|sh|source|\.)\s+\S*{re.escape(layout.launchers)}/launch"]
+    names += [rf"python\S*\s.*{re.escape(module)}\."] if "." in module else []
     text = read_text(tree, path) or ""
-    return any(name in text for name in names)
+    return any(re.search(name, text) for name in names)

@@ -1,0 +1,225 @@
+"""Architecture: the model that is measured computes what its own config asks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from reviewer_tui.checks.changed_text import ChangedText, changed_text
+from reviewer_tui.checks.check import Check, Evidence, Outcome, outcome
+from reviewer_tui.checks.override_rules import EVENTS, Effect
+from reviewer_tui.checks.overrides import EventSetting, Override, event_settings, overrides_in
+from reviewer_tui.checks.scope import entry_changed
+from reviewer_tui.checks.serving import Served, can_serve, served
+from reviewer_tui.model.finding import Finding, Status
+from reviewer_tui.model.part import Part
+from reviewer_tui.model.pull_request import ChangedFile
+from reviewer_tui.model.tree import read_text
+from reviewer_tui.policy.layout import discover_layout
+
+EXPLANATION = """\
+Decides whether a setting makes the model compute less than it ships: overrides of the model's config that cut layers,
+experts, heads or the indexer, server arguments that skip layers, edits of config.json. Lower precision, positions,
+tokens and sampling are fine. Where the policy forbids to switch publish_events_and_metrics off, every affected serving
+file is searched for it: false fails, and where nothing sets it the default of the image decides, which is not known.
+Reads: new lines of scripts, recipes, launchers and helpers; the files of submitted keys; the check in the verifier's
+own words; the sign-off's detail section.
+Cannot know: whether the model's own config ships a mode (then an override changes nothing), recipes of another
+repository, and what an image does by default. An override that was there before is told apart."""
+
+_STATUS: dict[Effect, Status] = {"reduces": Status.FAIL, "unclear": Status.JUDGEMENT, "none": Status.PASS}
+_BAN = re.compile(rf"`?{EVENTS}:\s*false`?", re.I)
+_MOST = 12
+_READABLE = (".sh", ".slurm", ".py", ".yaml", ".yml", ".json")
+_OVERRIDE_BLOCK = re.compile(r"(?:zip_)?override_")
+
+
+def decide(evidence: Evidence) -> Outcome:
+    files = evidence.snapshot.files
+    if files.value is None:
+        reason = f"The changed files are not known: {files.reason}"
+        return Outcome(status=Status.UNVERIFIED, summary=reason, findings=(_finding(Status.UNVERIFIED, reason),))
+    review = _Review(evidence, files.value)
+    findings = list(review.findings())
+    if not files.complete:
+        findings.append(_finding(Status.UNVERIFIED, f"Some changed files are not known: {files.reason}"))
+    if not review.changed and not review.keys and not findings:
+        return Outcome(status=Status.NOT_APPLICABLE, summary="no server argument is touched")
+    if not findings or all(finding.status is Status.PASS for finding in findings):
+        message = f"Nothing changes what the model computes ({review.scope})."
+        findings.insert(0, _finding(Status.PASS, message))
+    return outcome(tuple(findings), _summary(findings), tuple(review.pre_existing))
+
+
+class _Review:
+    """One pull request on its way through its files."""
+
+    def __init__(self, evidence: Evidence, files: Sequence[ChangedFile]) -> None:
+        self._evidence = evidence
+        head = evidence.trees.head
+        self._layout = discover_layout(head)
+        self.changed = [f for f in files if f.status != "removed" and can_serve(f.path, self._layout, head)]
+        self.keys = list(served(evidence))
+        self.pre_existing: list[Finding] = []
+        self._texts: dict[str, Part[ChangedText]] = {file.path: changed_text(evidence, file) for file in self.changed}
+        self._serving: dict[str, str] = {}
+        for item in self.keys:
+            for path in item.own:
+                self._serving.setdefault(path, item.change.key)
+
+    @property
+    def scope(self) -> str:
+        """What was read, in a few words."""
+        files, keys = len(self._texts.keys() | self._serving.keys()), len(self.keys)
+        return f"{_count(files, 'file')} read for {_count(keys, 'submitted key')}"
+
+    def findings(self) -> Iterator[Finding]:
+        for path, part in self._texts.items():
+            if part.value is None and path.endswith(_READABLE):
+                yield self._at(Status.JUDGEMENT, f"{part.reason} Look at what it sets.", path)
+            elif part.value is None:
+                continue
+            else:
+                yield from self._changed(part.value)
+        yield from self._relied_on()
+        yield from self._outside()
+        check = self._evidence.policy.check("architecture")
+        if check is not None and _BAN.search(check.text):
+            yield from self._events()
+
+    def _at(self, status: Status, message: str, path: str, line: int | None = None) -> Finding:
+        return _finding(status, message, path, line, self._evidence.snapshot.head)
+
+    # -- overrides ------------------------------------------------------------------------------------------------
+
+    def _changed(self, text: ChangedText) -> Iterator[Finding]:
+        """What new lines set; what the file set before goes apart."""
+        shown = 0
+        for found in overrides_in(text.path, text.text):
+            if not text.adds(found.line, found.end_line):
+                self._before(text.path, found)
+            elif shown < _MOST:
+                shown += 1
+                yield self._judged(text.path, found)
+
+    def _judged(self, path: str, found: Override) -> Finding:
+        status, ending = _STATUS[found.effect], ""
+        if found.effect == "reduces":
+            ending = " It must be a mode that the model ships."
+            if self._explained(found):
+                status, ending = Status.JUDGEMENT, " The detail section speaks of it: does the model ship this mode?"
+        return self._at(status, f"{found}: {found.reason}.{ending}", path, found.line)
+
+    def _explained(self, found: Override) -> bool:
+        detail = self._evidence.sign_off.detail if self._evidence.sign_off else ""
+        name = found.field.rpartition(".")[2] or found.option.lstrip("-")
+        return name in detail and re.search(r"\b(?:native|ships?|shipped|support)", detail, re.I) is not None
+
+    def _before(self, path: str, found: Override) -> None:
+        if found.effect != "none":
+            message = f"{found}: {found.reason}; it was so before this pull request."
+            self.pre_existing.append(self._at(_STATUS[found.effect], message, path, found.line))
+
+    def _relied_on(self) -> Iterator[Finding]:
+        """Overrides that submitted keys run with although the pull request does not touch them."""
+        for path, key in self._serving.items():
+            text = read_text(self._evidence.trees.head, path) or ""
+            changed = self._texts[path].value if path in self._texts else None
+            for found in overrides_in(path, text):
+                if changed is not None and changed.adds(found.line, found.end_line):
+                    continue
+                if changed is None:
+                    self._before(path, found)
+                if found.effect == "reduces":
+                    message = (
+                        f"{key} runs with {found}, which was there before: {found.reason} unless the model ships so."
+                    )
+                    yield self._at(Status.JUDGEMENT, message, path, found.line)
+
+    def _outside(self) -> Iterator[Finding]:
+        for item in self.keys:
+            if entry_changed(item.change) and (new := item.brought_from_outside):
+                more = f" and {len(new) - 1} more" if len(new) > 1 else ""
+                message = (
+                    f"{item.change.key}: {new[0].wanted}{more} is not in this repository, so what it sets was not read."
+                )
+                yield self._at_entry(item, message)
+            elif entry_changed(item.change) and not item.files:
+                yield self._at_entry(item, f"{item.change.key}: what serves it was not found, so it was not read.")
+
+    def _at_entry(self, item: Served, message: str) -> Finding:
+        entry = item.change.new
+        assert entry is not None
+        return self._at(Status.UNVERIFIED, message, entry.path, entry.line)
+
+    # -- publish_events_and_metrics -------------------------------------------------------------------------------
+
+    def _events(self) -> Iterator[Finding]:
+        """The setting in every affected serving configuration, by the policy's ban on switching it off."""
+        for item in self.keys:
+            yield from self._events_of(item)
+        own = {path for item in self.keys for path in item.paths()}
+        for text in (part.value for part in self._texts.values() if part.value is not None):
+            if text.path in own:
+                continue
+            for setting in event_settings(text.path, text.text):
+                yield self._event(text.path, setting, text.path.rpartition("/")[2])
+        if not self.keys and self.changed:
+            path = self.changed[0].path
+            message = f"Whom this serves is not plain, so whether {EVENTS} is switched off there is not known."
+            yield self._at(Status.UNVERIFIED, message, path)
+
+    def _events_of(self, item: Served) -> Iterator[Finding]:
+        key, found = item.change.key, False
+        selectors = {file.selector.partition("[")[0] for file in item.files if file.selector}
+        for path in item.paths():
+            text = read_text(self._evidence.trees.head, path) or ""
+            for setting in event_settings(path, text):
+                if selectors and _OVERRIDE_BLOCK.match(setting.block) and setting.block not in selectors:
+                    continue
+                found = True
+                yield self._event(path, setting, key)
+        unread = "; its files are not all in this repository" if item.outside else ""
+        if not found or unread:
+            entry = item.change.new
+            assert entry is not None
+            message = (
+                f"{key}: nothing that was read sets {EVENTS}{unread}. It is fine only where {entry.framework} has no"
+                " such setting, or the pinned image has it on by default."
+            )
+            yield self._at_entry(item, message)
+
+    def _event(self, path: str, setting: EventSetting, what: str) -> Finding:
+        if setting.value is None:
+            message = f"{what}: whether {EVENTS} is on here cannot be read."
+            return self._at(Status.UNVERIFIED, message, path, setting.line)
+        if setting.value:
+            return self._at(Status.PASS, f"{what}: {EVENTS} is on.", path, setting.line)
+        message = f"{what}: {EVENTS} is switched off, which the policy forbids."
+        return self._at(Status.FAIL, message, path, setting.line)
+
+
+def _finding(
+    status: Status, message: str, path: str | None = None, line: int | None = None, commit: str | None = None
+) -> Finding:
+    return Finding(status=status, message=message, path=path, line=line, commit=commit)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _summary(findings: Sequence[Finding]) -> str:
+    for status in (Status.FAIL, Status.UNVERIFIED, Status.JUDGEMENT):
+        if found := next((finding for finding in findings if finding.status is status), None):
+            return found.message
+    return findings[0].message
+
+
+CHECK = Check(
+    name="architecture",
+    title="The model's architecture is not changed",
+    pane="diff",
+    explanation=EXPLANATION,
+    decide=decide,
+)
