@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 from reviewer_tui.model.config import Entry
 from reviewer_tui.model.finding import Problem
@@ -28,10 +29,14 @@ class Configs:
         self.masters: tuple[MasterConfig, ...] = tuple(self._master(path, like) for path in paths)
         self.runners: Runners = self._runners(like)
         self.rules: GeneratorRules = self._rules(like)
-        self._home: dict[str, MasterConfig] = {}
+
+    @cached_property
+    def _home(self) -> dict[str, MasterConfig]:
+        home: dict[str, MasterConfig] = {}
         for master in self.masters:
             for key in master.keys:
-                self._home.setdefault(key, master)
+                home.setdefault(key, master)
+        return home
 
     def _master(self, path: str, like: Configs | None) -> MasterConfig:
         name = path.rpartition("/")[2]
@@ -83,6 +88,10 @@ class Configs:
 
         A name or pattern without a key is a problem with the rule `no-such-key`.
         """
+        patterns = tuple(patterns)
+        if "*" in patterns:
+            for master in self.masters:
+                master.entries()
         keys, missing = matching_keys(patterns, self.keys)
         expansion = expand_entries(self.entries(keys).values(), self.runners, self.rules, evals, scenarios)
         where = self.layout.configs or "the configs"

@@ -286,7 +286,8 @@ class _Composer:
             frame.merged = {**_merged(value, mark), **(frame.merged or {})}
             return
         if frame.key in fields:
-            self.report("duplicate-key", f"The key {str(frame.key)[:80]!r} is given twice; the last one counts.", mark)
+            message = f"The key {str(frame.key)[:80]!r} is given twice; the last one counts."
+            self.report("duplicate-key", message, frame.key_mark)
         fields[frame.key] = value
 
 

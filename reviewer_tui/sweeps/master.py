@@ -60,37 +60,47 @@ class MasterConfig:
         self._problems: dict[str, tuple[Problem, ...]] = {}
         self._whole: Document | None = None
         self._faults: list[Problem] = []
-        blocks = _split_like(text, like) if like is not None and like._plain else None
+        self._unsure = text
+        blocks = None
+        if like is not None and like._settled()._whole is None and not like._faults:
+            blocks, self._unsure = _split_like(text, like)
         if blocks is None:
+            self._unsure = text
             blocks, self._faults = _split(text, path)
         self._blocks = {} if blocks is None else {block.key: block for block in blocks}
         if blocks is None:
             self._parse_whole()
 
-    @property
-    def _plain(self) -> bool:
-        """Whether the file is written block by block, each key once."""
-        return self._whole is None and not self._faults
+    def _settled(self) -> MasterConfig:
+        """This file, once it is sure where its blocks end: no bracket or quotation reaches from one into the next.
+
+        What is still to be looked through for that is `_unsure`.
+        """
+        if self._unsure and any(_stays_open(line) for line in _NOT_SIMPLE.findall(self._unsure)):
+            self._parse_whole()
+        self._unsure = ""
+        return self
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The config keys in the file's order."""
-        return tuple(self._blocks)
+        return tuple(self._settled()._blocks)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
         """The faults of the file as YAML, of the keys parsed so far; the schema's are `schema.check_entry`."""
+        self._settled()
         return (*self._faults, *(problem for key in self._problems for problem in self._problems[key]))
 
     def block(self, key: str) -> Block | None:
         """The text of a key."""
-        return self._blocks.get(key)
+        return self._settled()._blocks.get(key)
 
     def same_block(self, other: MasterConfig, key: str) -> bool:
         """Whether a key is written alike and means the same in both files. It may do so in other words, too."""
         if self is other:
             return True
-        mine, theirs = self._blocks.get(key), other._blocks.get(key)
+        mine, theirs = self.block(key), other.block(key)
         if mine is None or theirs is None or mine.text != theirs.text:
             return False
         if self._whole is None and other._whole is None:
@@ -101,25 +111,34 @@ class MasterConfig:
 
     def entry(self, key: str) -> Entry | None:
         """One entry; None where the key is absent or its block cannot be read (then `problems` says why)."""
-        if key not in self._blocks:
-            return None
-        if key not in self._entries and self._whole is None:
-            self._parse_block(self._blocks[key])
+        block = self.block(key)
+        if block is not None and key not in self._entries and self._whole is None:
+            self._parse_block(block)
         return self._entries.get(key)
 
     def entries(self, keys: Iterable[str] | None = None) -> dict[str, Entry]:
         """The entries of these keys (None: all) that can be read, in the order of the file."""
-        wanted = self._blocks if keys is None else set(keys)
+        if keys is None and self._unsure and all(self._parse_plain(block) for block in self._blocks.values()):
+            # Blocks whose every line is complete in itself end where they seem to.
+            self._unsure = ""
+        wanted = self._settled()._blocks if keys is None else set(keys)
         found: dict[str, Entry] = {}
         for key in self.keys:
             if key in wanted and (entry := self.entry(key)) is not None:
                 found[key] = entry
         return found
 
-    def _parse_block(self, block: Block) -> None:
+    def _parse_plain(self, block: Block) -> bool:
+        """Parse a block by the fast lane; False where it is not for that."""
+        if block.key in self._entries:
+            return True
         read = read_plain(block.text.partition("\n")[2], block.line + 1)
         if read is not None:
             self._add(block, *read, ())
+        return read is not None
+
+    def _parse_block(self, block: Block) -> None:
+        if self._parse_plain(block):
             return
         document = read_document(block.text, self.path)
         if not isinstance(document.value, dict) or list(document.value) != [block.key]:
@@ -134,7 +153,7 @@ class MasterConfig:
 
     def _parse_whole(self) -> None:
         """The tested fall-back: read the file as one document."""
-        self._entries, self._problems = {}, {}
+        self._entries, self._problems, self._unsure = {}, {}, ""
         document = read_document(self.text, self.path)
         self._whole = document
         self._faults = list(document.problems)
@@ -220,7 +239,7 @@ def _split(text: str, path: str, line: int = 1, start: int = 0) -> tuple[list[Bl
 
     `line` and `start` are the place of the text in its file.
     """
-    if _OTHER_BREAKS.search(text) or any(_stays_open(line) for line in _NOT_SIMPLE.findall(text)):
+    if _OTHER_BREAKS.search(text):
         return None, []
     starts: list[tuple[str, int, int]] = []
     problems: list[Problem] = []
@@ -244,14 +263,14 @@ def _split(text: str, path: str, line: int = 1, start: int = 0) -> tuple[list[Bl
     return blocks, problems
 
 
-def _split_like(text: str, other: MasterConfig) -> list[Block] | None:
-    """The blocks of a text by those of another version: only what lies between their common start and common end is
-    looked through. None where that is not written as blocks, or gives a key twice."""
+def _split_like(text: str, other: MasterConfig) -> tuple[list[Block] | None, str]:
+    """The blocks of a text by those of another version, and what lies between their common start and common end: only
+    that is still to be looked through. None where that is not written as blocks, or gives a key twice."""
     known = list(other._blocks.values())
     alike, alike_behind = _common_ends(other.text, text)
     first = next((index - 1 for index, block in enumerate(known) if block.start > alike), len(known) - 1)
     if first <= 0:
-        return None
+        return None, text
     last = next(
         (
             index
@@ -264,16 +283,16 @@ def _split_like(text: str, other: MasterConfig) -> list[Block] | None:
     end = known[last].start + grown if last < len(known) else len(text)
     start, line = known[first].start, known[first].line
     if end < start or (end > start and text[end - 1] != "\n"):
-        return None
+        return None, text
     between, faults = _split(text[start:end], other.path, line, start)
     if between is None or faults:
-        return None
+        return None, text
     moved = text.count("\n", start, end) - other.text.count("\n", start, end - grown)
     behind = [block._replace(line=block.line + moved, start=block.start + grown) for block in known[last:]]
     blocks = [*known[:first], *between, *behind]
     if len({block.key for block in blocks}) < len(blocks) or not _anchors_once(text):
-        return None
-    return blocks
+        return None, text
+    return blocks, text[start:end]
 
 
 def _common_ends(one: str, other: str) -> tuple[int, int]:
