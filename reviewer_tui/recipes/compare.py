@@ -205,7 +205,7 @@ def compare(
     """
     demands = policy(name)
     results = tuple(_compare_variant(variant, arms, demands, pull_request) for variant in variants)
-    gaps = tuple(gap for result in results for gap in _gaps(result))
+    gaps = tuple(gap for result in results for gap in gaps_of(result))
     status = worst((result.status for result in results), empty=Status.NOT_APPLICABLE)
     covered = sum(result.status in (Status.PASS, Status.JUDGEMENT) for result in results)
     return Comparison(
@@ -565,7 +565,7 @@ def _briefly(argument: ArgumentComparison) -> str:
     return f"{argument.title} {shown(argument.ours)} (recipe: {shown(argument.theirs)})"
 
 
-def _gaps(result: VariantComparison) -> Iterator[str]:
+def gaps_of(result: VariantComparison) -> Iterator[str]:
     """What is not documented of a variant, one sentence an argument."""
     best = result.best
     if best is None:

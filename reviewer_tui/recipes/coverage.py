@@ -9,8 +9,8 @@ import msgspec
 from reviewer_tui.model.finding import Status, worst
 from reviewer_tui.model.tree import Tree
 from reviewer_tui.recipes.arm import Engine
-from reviewer_tui.recipes.compare import ArmComparison, Comparison, PolicyName
-from reviewer_tui.recipes.find import find
+from reviewer_tui.recipes.compare import ArmComparison, PolicyName, gaps_of
+from reviewer_tui.recipes.find import Proposal, find
 from reviewer_tui.recipes.submitted import Variant
 
 _SHAPE = ("model", "parallelism")
@@ -55,32 +55,40 @@ class CoverageTotals(msgspec.Struct, frozen=True, kw_only=True):
 def coverage(
     variants: Sequence[Variant], trees: Mapping[Engine, Tree], policy: PolicyName = "summer"
 ) -> tuple[KeyCoverage, ...]:
-    """The table, one row a key and checkpoint in the order of the variants."""
-    keys: dict[tuple[str, str, str], list[Variant]] = {}
+    """The table, one row a key in the order of the variants; the page is the best for all keys with the same
+    checkpoint and hardware."""
+    served: dict[tuple[str, str, str], list[Variant]] = {}
     for variant in variants:
-        keys.setdefault((variant.key, variant.checkpoint, variant.hardware), []).append(variant)
-    return tuple(_covered(mine, trees, policy) for mine in keys.values())
+        served.setdefault((variant.engine, variant.checkpoint, variant.hardware), []).append(variant)
+    best = {kind: next(iter(find(mine, trees, policy)), None) for kind, mine in served.items()}
+    keys: dict[tuple[str, tuple[str, str, str]], list[Variant]] = {}
+    for kind, mine in served.items():
+        for variant in mine:
+            keys.setdefault((variant.key, kind), []).append(variant)
+    rows = [_row(mine, best[kind]) for (_, kind), mine in keys.items()]
+    order = {variant.key: index for index, variant in reversed(list(enumerate(variants)))}
+    return tuple(sorted(rows, key=lambda row: order[row.key]))
 
 
-def _covered(variants: list[Variant], trees: Mapping[Engine, Tree], policy: PolicyName) -> KeyCoverage:
+def _row(variants: list[Variant], page: Proposal | None) -> KeyCoverage:
     first = variants[0]
-    proposals = find(variants, trees, policy)
-    best = proposals[0] if proposals else None
-    results = best.comparison.variants if best else ()
+    results = [r for r in page.comparison.variants if r.variant.key == first.key] if page else []
     ranked = [arm for result in results for arm in result.ranked]
     return KeyCoverage(
         key=first.key,
         engine=first.engine,
         checkpoint=first.checkpoint,
         hardware=first.hardware,
-        page=best.path if best else "",
+        page=page.path if page else "",
         has_hardware=any(_agrees(arm, "hardware") for arm in ranked),
         has_checkpoint=any(_agrees(arm, "hardware") and _agrees(arm, "model") for arm in ranked),
         variants=len(variants),
         shapes=sum(any(map(_same_shape, result.ranked)) for result in results),
-        covered=_count_covered(best.comparison) if best else 0,
+        covered=sum(result.status in (Status.PASS, Status.JUDGEMENT) for result in results),
         status=worst((result.status for result in results), empty=Status.FAIL),
-        gaps=best.lacks if best else (f"No upstream page is about {first.checkpoint}.",),
+        gaps=tuple(gap for result in results for gap in gaps_of(result))
+        if page
+        else (f"No upstream page is about {first.checkpoint}.",),
     )
 
 
@@ -91,10 +99,6 @@ def _agrees(compared: ArmComparison, name: str) -> bool:
 
 def _same_shape(compared: ArmComparison) -> bool:
     return not compared.missing_roles and not any(a.group in _SHAPE for a in compared.blocking)
-
-
-def _count_covered(comparison: Comparison) -> int:
-    return sum(result.status in (Status.PASS, Status.JUDGEMENT) for result in comparison.variants)
 
 
 def totals(rows: Iterable[KeyCoverage]) -> CoverageTotals:
