@@ -148,6 +148,10 @@ class GitHubSource:
         report = (watch or Watch()).progress
         return self._client.run(open_pulls(self._client, self._client.host.name, self._repository, report))
 
+    def cancel(self) -> None:
+        """End whatever is being read, from another thread: it raises LoadCancelledError there."""
+        self._client.cancel()
+
     def tree(self, revision: str) -> Tree:
         """Any revision by SHA, prefix or name."""
         objects = self.objects(self._repository)
