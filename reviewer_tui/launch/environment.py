@@ -69,7 +69,7 @@ def environment_of(row: Row, *, eval_only: bool | None = None) -> dict[str, Text
         "SCENARIO_TYPE": "agentic-coding" if agentic else "fixed-seq-len",
         "SCENARIO_SUBDIR": "agentic/" if agentic else "fixed_seq_len/",
         "IS_AGENTIC": "1" if agentic else "0",
-        "KV_OFFLOAD_BACKEND": _text((row.get("kv-offload-backend") or {}).get("name")),
+        "KV_OFFLOAD_BACKEND": _backend(row.get("kv-offload-backend")),
         "KV_OFFLOAD_BACKEND_METADATA": _metadata(row.get("kv-offload-backend")),
         "ROUTER_METADATA": _metadata(row.get("router")),
         "TOTAL_CPU_DRAM_GB": _text(row.get("total-cpu-dram-gb", 0)),
@@ -115,6 +115,11 @@ def settings_of(settings: object) -> dict[str, Text]:
                 value = word.value.constant if word.value is not None else None
                 found[word.name] = unknown(f"value of {word.name}") if value is None else value
     return found
+
+
+def _backend(value: object) -> str:
+    """The name of an offload backend, which until July 2026 was all that a row had."""
+    return _text(value.get("name") if isinstance(value, Mapping) else value)
 
 
 def _concurrencies(row: Row) -> list[str]:

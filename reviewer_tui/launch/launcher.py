@@ -101,10 +101,10 @@ class Launcher:
             problems.append(Problem(path=self.path, message=message, rule="launcher"))
         return LauncherEffects(acceptance_length=length, deleted=tuple(deleted), problems=tuple(problems))
 
-    def node(self, row: Row, eval_only: bool, rank: int) -> ScriptCommands:
-        """What runs on one node of the job that the launcher submits for a row."""
-        extra = self._environment(row, eval_only, rank)
-        return script_commands(self.tree, self.path, row, eval_only=eval_only, aliases=self.aliases, extra=extra)
+    def node(self, row: Row, eval_only: bool, rank: int, extra: Mapping[str, Text]) -> ScriptCommands:
+        """What runs on one node of the job that the launcher submits for a row. `extra` variables win over its own."""
+        given = {**self._environment(row, eval_only, rank), **extra}
+        return script_commands(self.tree, self.path, row, eval_only=eval_only, aliases=self.aliases, extra=given)
 
     def _environment(self, row: Row, eval_only: bool, rank: int | None) -> dict[str, Text]:
         machine = posixpath.basename(self.path).removeprefix("launch_").removesuffix(".sh")

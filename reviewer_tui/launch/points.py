@@ -20,6 +20,7 @@ from reviewer_tui.launch.serve_command import (
 )
 from reviewer_tui.launch.shell_words import Assumption
 from reviewer_tui.launch.shell_world import ROOT
+from reviewer_tui.launch.text import Text
 from reviewer_tui.model.finding import Problem
 from reviewer_tui.model.tree import Tree
 from reviewer_tui.policy.layout import Layout
@@ -85,10 +86,17 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def launch_of(
-    tree: Tree, layout: Layout, row: Row, files: Sequence[ResolvedFile], *, eval_only: bool | None = None
+    tree: Tree,
+    layout: Layout,
+    row: Row,
+    files: Sequence[ResolvedFile],
+    *,
+    eval_only: bool | None = None,
+    extra: Mapping[str, Text] | None = None,
 ) -> Launch:
     """What a row starts at a revision. `files` are those that `Resolver.files` finds for it; `eval_only` asks for its
-    evaluation instead of its benchmark (or the other way round), whatever the row says."""
+    evaluation instead of its benchmark (or the other way round), whatever the row says. `extra` variables win over the
+    row's in scripts: one left unknown there makes a launch that holds whatever its value."""
     launchers = [item.path for item in files if item.role == "launcher" and item.path is not None]
     only = bool(row.get("eval-only")) if eval_only is None else eval_only
     aliases = container_folders(layout)
@@ -101,9 +109,10 @@ def launch_of(
     if path is None:
         return Launch(missing=tuple(item.wanted for item in scripts) or ("the benchmark script",))
     if is_multinode(row):
-        return _from_job(row, path, launcher, only)
+        return _from_job(row, path, launcher, only, extra or {})
     external = external_names(tree, launchers)
-    return _from_script(script_commands(tree, path, row, eval_only=only, external=external, aliases=aliases), path)
+    found = script_commands(tree, path, row, eval_only=only, external=external, aliases=aliases, extra=extra)
+    return _from_script(found, path)
 
 
 def container_folders(layout: Layout) -> dict[str, str]:
@@ -160,12 +169,12 @@ def _from_recipe(
     )
 
 
-def _from_job(row: Row, path: str, launcher: Launcher | None, eval_only: bool) -> Launch:
+def _from_job(row: Row, path: str, launcher: Launcher | None, eval_only: bool, extra: Mapping[str, Text]) -> Launch:
     """A script that submits a job of several nodes: the launcher is followed down to the first and the last node."""
     if launcher is None:
         fault = Problem(path=path, message="The launcher that starts this script is not known.", rule="missing")
         return Launch(script=path, problems=(fault,))
-    first, last = (launcher.node(row, eval_only, rank) for rank in _ranks(row))
+    first, last = (launcher.node(row, eval_only, rank, extra) for rank in _ranks(row))
     servers = _distinct_servers((*first.servers, *last.servers))
     problems = first.problems
     if not servers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -159,13 +159,24 @@ def script_commands(
     environment = environment_of(row, eval_only=eval_only) | dict(extra or {})
     evaluation = evaluate(tree, path, environment, external=external, aliases=aliases)
     image = str(row.get("image", ""))
-    servers = tuple(
-        server
-        for command in evaluation.commands
-        if (server := as_server(command, environment, image, evaluation)) is not None
-    )
-    clients = tuple(run for command in evaluation.commands if (run := as_client(command)) is not None)
-    return ScriptCommands(servers=servers, clients=clients, evaluation=evaluation)
+    servers: list[ServeCommand] = []
+    clients: list[ClientRun] = []
+    for command in _distinct(evaluation.commands):
+        if (server := as_server(command, environment, image, evaluation)) is not None:
+            servers.append(server)
+        elif (run := as_client(command)) is not None:
+            clients.append(run)
+    return ScriptCommands(servers=tuple(servers), clients=tuple(clients), evaluation=evaluation)
+
+
+def _distinct(commands: Iterable[Command]) -> Iterator[Command]:
+    """Commands without those that a script runs alike whichever way an open condition goes."""
+    seen: dict[tuple[str, int, tuple[Argument, ...]], list[Mapping[str, Text]]] = {}
+    for command in commands:
+        before = seen.setdefault((command.path, command.line, command.argv), [])
+        if command.environment not in before:
+            before.append(command.environment)
+            yield command
 
 
 def serve_command(tree: Tree, path: str, row: Row, **options: Any) -> ServeCommand | None:

@@ -251,25 +251,30 @@ class _Interpreter(Builtins):
 
     def _and_or(self, statement: AndOr) -> int:
         flow = self._run(statement.first)
-        for operator, following in statement.rest:
+        return flow or self._chain(statement, 0)
+
+    def _chain(self, statement: AndOr, number: int) -> int:
+        """The rest of `a && b || c` after what has run of it."""
+        while number < len(statement.rest):
+            operator, following = statement.rest[number]
+            status = self.state.status
+            if status is None:
+                return self._either_status(statement, number)
+            flow = self._run(following) if status is (operator == "&&") else ON
             if flow:
                 return flow
-            wanted, status = operator == "&&", self.state.status
-            if status is None:
-                flow = self._maybe(following, statement.line, skipped=not wanted)
-            elif status is wanted:
-                flow = self._run(following)
-        return flow
+            number += 1
+        return ON
 
-    def _maybe(self, statement: Statement, line: int, skipped: bool) -> int:
-        """The right side of `&&` or `||` where the left side's status is unknown; `skipped` is the status without."""
+    def _either_status(self, statement: AndOr, number: int) -> int:
+        """The rest of a list whose present status is unknown: once after a success, once after a failure."""
 
-        def skip() -> int:
-            self.state.status = skipped
-            return ON
+        def after(status: bool) -> int:
+            self.state.status = status
+            return self._chain(statement, number)
 
-        self._deeper(line)
-        flow = self._fork([lambda: self._run(statement), skip], line)
+        self._deeper(statement.line)
+        flow = self._fork([lambda: after(True), lambda: after(False)], statement.line)
         self.depth -= 1
         return flow
 
@@ -462,7 +467,7 @@ class _Interpreter(Builtins):
     # -- simple statements ----------------------------------------------------------------------------------------
 
     def _function(self, statement: Function) -> int:
-        self.state.functions[statement.name] = statement
+        self.state.functions[statement.name] = (statement,)
         self.state.status = True
         return ON
 
@@ -596,9 +601,14 @@ class _Interpreter(Builtins):
                 "unknown-command", f"line {command.line}: which command runs is unknown ({reason}).", command.line
             )
             return self._external(arguments, command, {})
-        function = self.state.functions.get(name, _MISSING)
-        if function is not _MISSING:
-            return self._with_prefix(command.assignments, lambda: self._call(name, function, arguments, command.line))  # type: ignore[arg-type]
+        functions = self.state.functions.get(name, (None,))
+        if len(functions) == 1:
+            return self._invoke_as(functions[0], name, arguments, command)
+        return self._fork([lambda f=f: self._invoke_as(f, name, arguments, command) for f in functions], command.line)  # type: ignore[misc]
+
+    def _invoke_as(self, function: Function | None, name: str, arguments: list[Argument], command: Simple) -> int:
+        if function is not None:
+            return self._with_prefix(command.assignments, lambda: self._call(name, function, arguments, command.line))
         builtin = self._builtins.get(name)
         if builtin is not None:
             return self._with_prefix(command.assignments, lambda: builtin(arguments, command))
@@ -608,31 +618,28 @@ class _Interpreter(Builtins):
         return {a.name: self.text(a.value) for a in assignments if a.value is not None}
 
     def _with_prefix(self, assignments: Sequence[Assignment], run: Callable[[], int]) -> int:
-        """`NAME=value` before a function or builtin holds while that runs."""
+        """`NAME=value` before a function or builtin holds, exported, while that runs."""
         if not assignments:
             return run()
         values = self._prefix_values(assignments)
         before = {name: self.state.variables.get(name) for name in values}
-        for name, value in values.items():
-            self.assign(name, value)
+        exported = self.state.exported
+        self.state.variables.update(values)
+        self.state.exported = {**exported, **values}
         flow = run()
         for name, old in before.items():
-            self._restore(name, old)
+            self._restore(name, old, name in exported)
         return flow
 
-    def _restore(self, name: str, value: Value | None) -> None:
+    def _restore(self, name: str, value: Value | None, exported: bool) -> None:
         if value is None:
             self.state.variables.pop(name, None)
-            if name in self.state.exported:
-                self.state.exported = {k: v for k, v in self.state.exported.items() if k != name}
         else:
             self.assign(name, value)
+        if name in self.state.exported and (value is None or not exported):
+            self.state.exported = {k: v for k, v in self.state.exported.items() if k != name}
 
-    def _call(self, name: str, function: Function | None, arguments: list[Argument], line: int) -> int:
-        if function is None:
-            self.problem("unknown-command", f"line {line}: which definition of {name} runs is unknown.", line)
-            self.state.status = None
-            return ON
+    def _call(self, name: str, function: Function, arguments: list[Argument], line: int) -> int:
         self._deeper(line)
         frame = Frame()
         self.frames.append(frame)
@@ -650,8 +657,8 @@ class _Interpreter(Builtins):
         self.call_names.pop()
         self.path, self.sources = path, sources
         self.frames.pop()
-        for hidden, value in frame.hidden.items():
-            self._restore(hidden, value)
+        for hidden, (value, exported) in frame.hidden.items():
+            self._restore(hidden, value, exported)
         self.state.arguments = outer
         self.depth -= 1
         return EXIT if flow == EXIT else ON
@@ -873,7 +880,6 @@ _PYTHON = frozenset({"python", "python3"})
 _SILENT = frozenset(
     {"chmod", "chown", "cp", "disown", "kill", "ln", "mkdir", "mv", "pkill", "rm", "rmdir", "sleep", "touch", "wait"}
 )
-_MISSING = object()
 
 
 def _harmless(words: Sequence[Word | Assignment]) -> bool:

@@ -196,7 +196,7 @@ class Builtins(Conditions):
             command in ("declare", "typeset") and len(self.frames) > 1 and "g" not in options
         )
         if local and name not in frame.hidden:
-            frame.hidden[name] = self.state.variables.get(name)
+            frame.hidden[name] = self.state.variables.get(name), name in self.state.exported
             if assignment is None:
                 self.state.variables[name] = ""
         if "A" in options:

@@ -84,7 +84,8 @@ class State:
         self.variables: dict[str, Value] = {}
         self.exported: Mapping[str, Text] = {}
         self.files: Files = {}
-        self.functions: dict[str, Function | None] = {}
+        # What a name may call: several definitions where it is open which holds, None among them if it may be none.
+        self.functions: dict[str, tuple[Function | None, ...]] = {}
         self.arguments: tuple[Item, ...] = ()
         self.cwd: Text = "/"
         self._status: bool | None = True
@@ -158,8 +159,9 @@ class Loop:
 
 
 class Frame:
-    """A function call: the states in which it may have returned, and the values its locals hide. A `contained` one is
-    a process of its own, which `exit` ends; it has the states in which that may have happened."""
+    """A function call: the states in which it may have returned, and what its locals hide (a value, and whether it was
+    exported). A `contained` one is a process of its own, which `exit` ends; it has the states in which that may have
+    happened."""
 
     __slots__ = ("contained", "exited", "hidden", "loops", "returned")
 
@@ -167,7 +169,7 @@ class Frame:
         self.contained = contained
         self.returned: list[State] = []
         self.exited: list[State] = []
-        self.hidden: dict[str, Value | None] = {}
+        self.hidden: dict[str, tuple[Value | None, bool]] = {}
         self.loops: list[Loop] = []
 
 
@@ -246,14 +248,14 @@ def _either_printed(one: Printed | None, other: Printed | None, line: int, path:
     return (*one[:common], either(first, second, "output", line, path))
 
 
-def _join_functions(first: State, second: State) -> dict[str, Function | None]:
+def _join_functions(first: State, second: State) -> dict[str, tuple[Function | None, ...]]:
     if first.functions == second.functions:
         return first.functions.copy()
-    names = {**first.functions, **second.functions}
-    return {
-        name: first.functions.get(name) if first.functions.get(name) == second.functions.get(name) else None
-        for name in names
-    }
+    joined = {**first.functions, **second.functions}
+    for name in joined:
+        definitions = (*first.functions.get(name, (None,)), *second.functions.get(name, (None,)))
+        joined[name] = tuple(dict.fromkeys(definitions))
+    return joined
 
 
 def _either(one: Value | None, other: Value | None, name: str, line: int, path: str, repeated: bool) -> Value:

@@ -515,10 +515,12 @@ class Expander:
             if found.gap is not None:
                 return unknown(f"number of elements of {part.name}", part.line, self.path, nonempty=True)
             return str(len(found.items))
-        if part.prefix == "!":
-            return self._keys(part)
         if part.operator in _DEFAULTS:
             return self._whole_default(part, found)
+        if len(found.items) > 1 and self._unordered(part):
+            found = _Elements([Gap(Unknown(f"order of the items of {part.name}", part.line, self.path))])
+        elif part.prefix == "!":
+            found = self._keys(part)
         if part.operator == ":":
             found = self._slice(part, found)
         elif part.operator:
@@ -549,6 +551,11 @@ class Expander:
         """`${A[@]+"${A[@]}"}`: the argument keeps its words."""
         words = self.arguments(part.argument) if part.argument is not None else []
         return _Elements([argument.item for argument in words])
+
+    def _unordered(self, part: Parameter) -> bool:
+        """Bash lists an associative array in an order of its own."""
+        value = None if part.name in ("@", "*") else self.lookup(part.name, part.line)
+        return isinstance(value, Array) and value.associative
 
     def _keys(self, part: Parameter) -> _Elements:
         value = self.lookup(part.name, part.line)
@@ -778,14 +785,20 @@ def _with_operands(text: Mixed, expander: Expander, line: int) -> int | Unknown:
     operands: dict[str, Unknown] = {}
     pieces: list[str] = []
     for part in text.parts:
-        if isinstance(part, str):
-            pieces.append(part)
-        else:
-            name = f"__unknown_{len(operands)}"
+        named = isinstance(part, Unknown)
+        name = f"__unknown_{len(operands)}" if isinstance(part, Unknown) else part
+        if pieces and (pieces[-1] in operands or named) and _glued(pieces[-1], name):
+            return unknowns(text)[0]
+        if isinstance(part, Unknown):
             operands[name] = part
-            pieces.append(name)
+        pieces.append(name)
     found = arithmetic.evaluate("".join(pieces), _Operands(expander, operands), line, expander.path)
     return found if isinstance(found, int) or found in operands.values() else unknowns(text)[0]
+
+
+def _glued(left: str, right: str) -> bool:
+    """Whether two pieces of an expression would be read as one name or number."""
+    return (left[-1].isalnum() or left[-1] == "_") and (right[0].isalnum() or right[0] == "_")
 
 
 def all_known(arguments: Iterable[Argument]) -> list[str] | None:

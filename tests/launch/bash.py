@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import tempfile
 
 import pytest
 
@@ -28,13 +29,15 @@ shopt -s extglob
 def bash_says(script: str, environment: dict[str, str] | None = None) -> list[list[str]]:
     """The words of each call of `emit` when bash runs the script."""
     assert BASH is not None
-    done = subprocess.run(
-        [BASH, "--norc", "-c", _PRELUDE + _COMMON + script],
-        capture_output=True,
-        env={"PATH": "/nonexistent", "LC_ALL": "C.UTF-8", **(environment or {})},
-        timeout=20,
-        check=False,
-    )
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [BASH, "--norc", "-c", _PRELUDE + _COMMON + script],
+            capture_output=True,
+            env={"PATH": "/nonexistent", "LC_ALL": "C.UTF-8", **(environment or {})},
+            cwd=folder,
+            timeout=20,
+            check=False,
+        )
     calls = done.stdout.decode("utf-8", "replace").split("\x1e")[:-1]
     return [call.split("\x1f")[:-1] for call in calls]
 

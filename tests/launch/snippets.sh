@@ -235,3 +235,6 @@ while read -r a; do read -r b; emit "$a" "$b"; done < <(printf '1\n2\n3\n4\n')
 
 #: kept and given away
 { echo a; echo b >&2; echo c; } 2>/dev/null | { read -r x; read -r y; emit "$x" "$y"; }; Q=$({ echo no >/dev/null; echo yes; }); emit "$Q"
+
+#: exported for a function only
+g() { emit "$X" "${E-}"; h; }; h() { emit "$X"; }; X=1; export E=2; X=7 E=8 g; emit "$X" "$E"

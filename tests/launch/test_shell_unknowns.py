@@ -19,7 +19,7 @@ ask() {{ Q=$((Q + 1)); [ $Q -gt {1} ]; }}
 tell() {{ printf '%s' {2}; }}
 P=0; Q=0
 """
-_END = 'emit "$A" "$B" "$C" "${#A}" "${A:-none}" "${L[*]}" "${#L[@]}"; emit "${L[@]}"\n'
+_END = 'emit "$A" "$B" "$C" "${#A}" "${A:-none}" "${L[*]}" "${#L[@]}" "$*" "${M[*]}"; emit "${L[@]}"\n'
 names = st.sampled_from(["A", "B", "C"])
 unknown_conditions = st.sampled_from(["probe", "ask", "! probe", "probe && ask", "ask || probe", '[ -n "$(tell)" ]'])
 ending_conditions = st.sampled_from(["probe", "! ask", "probe && ask"])
@@ -47,6 +47,21 @@ def words(draw: st.DrawFn) -> str:
                 f'"$(for x in 1 2 3; do ask && break; echo "$x${name}"; done)"',
                 '"${L[0]}"',
                 '"${#L[@]}"',
+                f'"${{{name}-unset}}"',
+                f'"${{{name}##*a}}"',
+                f'"${{{name}^^}}"',
+                f'"$(( ${{#{name}}} + $(probe && echo 2 || echo 3) ))"',
+                '"${L[@]:1:1}"',
+                '"${L[*]:1}"',
+                '"${L[-1]}"',
+                '"$?"',
+                '"$*"',
+                '"$#"',
+                '"${1:-first}"',
+                '"${M[k]}"',
+                '"${M[*]}"',
+                f'"$(echo "${name}" | while read -r x y; do echo "$y-$x"; done)"',
+                f'"$(cat <<< "${name}")"',
             ]
         )
     )
@@ -54,21 +69,37 @@ def words(draw: st.DrawFn) -> str:
 
 @st.composite
 def statements(draw: st.DrawFn, depth: int = 3) -> str:
-    kind = draw(st.integers(0, 12 if depth else 3))
+    kind = draw(st.integers(0, 22 if depth else 10))
     name, word, condition = draw(names), draw(words()), draw(unknown_conditions)
-    if kind <= 3:
-        return [f"{name}={word}", f"{name}+={word}", f"L+=({word})", f"{condition} && {name}={word}"][kind]
+    plain = [
+        f"{name}={word}",
+        f"{name}+={word}",
+        f"L+=({word})",
+        f"{condition} && {name}={word}",
+        f"unset {name}",
+        f"L=($(tell) {word})",
+        f"L[$(probe && echo 1 || echo 0)]={word}; M[${{{name}:-k}}]=v",
+        f'set -- {word} "$@"; ask && shift',
+        f"read -r {name} <<< {word}",
+        f"(( ${{#{name}}} > 2 )) && {name}={word}",
+        f'[[ ${name} =~ ^a(.*)$ ]] && {name}="${{BASH_REMATCH[1]}}" || {condition}',
+    ]
+    if kind < len(plain):
+        return plain[kind]
     one, two = draw(statements(depth - 1)), draw(statements(depth - 1))
     return {
-        4: f"if {condition}; then\n{one}\nelse\n{two}\nfi",
-        5: f"while {draw(ending_conditions)}; do\n{one}\ndone",
-        6: f"for {name} in a b c; do {condition} && break; {one}; done",
-        7: f"for x in 1 2; do {condition} && continue; {one}; done; {name}=$x",
-        8: f'f() {{ {condition} && return; echo {word}; {one}; }}; f >/dev/null; {name}="$(f)"',
-        9: f'if [ "${name}" = {word} ]; then\n{one}\nelif {condition}; then\n{two}\nfi',
-        10: f'case "${name}" in a*) {one} ;; *b) {two} ;; "") {name}={word} ;; esac',
-        11: f"( {one}; {condition} && exit 1; echo {word} ) > file || {two}",
-        12: f'[ -n "${name}" ] && {{ {one}; }} || {{ {two}; }}',
+        11: f"if {condition}; then\n{one}\nelse\n{two}\nfi",
+        12: f"while {draw(ending_conditions)}; do\n{one}\ndone",
+        13: f"for {name} in a b c; do {condition} && break; {one}; done",
+        14: f"for x in 1 2; do {condition} && continue; {one}; done; {name}=$x",
+        15: f'f() {{ {condition} && return; echo {word}; {one}; }}; f >/dev/null; {name}="$(f)"',
+        16: f'if [ "${name}" = {word} ]; then\n{one}\nelif {condition}; then\n{two}\nfi',
+        17: f'case "${name}" in a*) {one} ;; *b) {two} ;; "") {name}={word} ;; esac',
+        18: f"( {one}; {condition} && exit 1; echo {word} ) > file || {two}",
+        19: f'[ -n "${name}" ] && {{ {one}; }} || {{ {two}; }}',
+        20: f"g() {{ local {name}={word}; {one}; }}; {condition} || g {word}",
+        21: f'for {name} in "${{L[@]}}" $(tell); do {one}; done',
+        22: f'eval "{name}=\\"\\${name}\\"x"; if [[ ${name} == *b ]]; then {one}; fi; {condition}',
     }[kind]
 
 
@@ -95,7 +126,7 @@ def consistent(arguments: list[Argument], said: list[str]) -> bool:
     st.lists(statements(), min_size=1, max_size=4), st.integers(0, 3), st.integers(0, 3), st.sampled_from(["ab", "''"])
 )
 def test_known_is_true_whichever_way_it_goes(lines: list[str], first: int, second: int, told: str) -> None:
-    script = "A=; B='a b'; C=ab; L=(x); f() { :; }\n" + "\n".join(lines) + "\n" + _END
+    script = "A=; B='a b'; C=ab; L=(x); declare -A M=([k]=m); f() { :; }\n" + "\n".join(lines) + "\n" + _END
     said = bash_says(_WAYS.format(first, second, told) + "exec 2>/dev/null\n" + script)
     if len(said) != 2:
         return
