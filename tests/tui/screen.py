@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +25,28 @@ def rows(app: App[Any]) -> list[str]:
 
 
 async def settle(pilot: Pilot[Any]) -> None:
-    """Until no worker runs, nothing waits to be saved, and everything is painted."""
+    """Until every key is handled, no worker runs, nothing waits to be saved or shown, and everything is painted."""
     app = pilot.app
     for _ in range(400):
+        if app._exit:
+            return
+        await handled(app)
         await app.workers.wait_for_complete()
+        await handled(app)
         await pilot.pause()
-        if not any(worker.is_running for worker in app.workers) and not getattr(app, "saving", False):
+        waits = getattr(app, "saving", False) or getattr(app.screen, "reading", False)
+        if not waits and not any(worker.is_running for worker in app.workers):
             break
     await pilot.pause()
+
+
+async def handled(app: App[Any]) -> None:
+    """Until the app, and then its screen, have handled what they were sent before."""
+    for pump in (app, app.screen, app, app.screen):
+        done = asyncio.Event()
+        pump.call_later(done.set)
+        with suppress(TimeoutError):  # one that is just closing handles nothing any more
+            await asyncio.wait_for(done.wait(), 0.5)
 
 
 async def until(pilot: Pilot[Any], condition: Callable[[], object], seconds: float = 5.0) -> None:

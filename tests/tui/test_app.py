@@ -280,3 +280,26 @@ async def test_a_title_is_text_and_nothing_else(desk: FakeDesk, open_app: Open) 
         assert "[bold]x[/] <U+001B>[31my" in text(app)
         desk.gates[None].set()
         await until(pilot, lambda: app.review is not None)
+
+
+@pytest.mark.parametrize("theme", ["reviewer-light", "ansi-dark", "ansi-light", "nord", "solarized-light"])
+async def test_every_theme_paints_with_its_own_colours(theme: str, desk: FakeDesk, open_app: Open) -> None:
+    """The views follow a change of theme, and the cursor's line stands out in each."""
+    app = open_app(desk)
+    async with shown_app(app, SIZE) as pilot:
+        before = painted(app)
+        app.theme = theme
+        await settle(pilot)
+        after = painted(app)
+    assert after != before
+    cursor, other = after[3], after[5]
+    assert cursor != other
+
+
+def painted(app: ReviewerApp) -> list[set[object]]:
+    """The grounds and attributes of each row of the checklist."""
+    strips = app.screen._compositor.render_strips()
+    return [
+        {(s.style.bgcolor, s.style.color, s.style.reverse) for s in strip.crop(5, 45) if s.style is not None}
+        for strip in strips
+    ]

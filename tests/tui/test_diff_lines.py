@@ -25,7 +25,7 @@ def rebuilt(ops: list[Op], old: list[str], new: list[str]) -> tuple[list[str], l
 
 
 @given(LINES, LINES)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_the_runs_make_the_new_side_of_the_old_one(old: list[str], new: list[str]) -> None:
     ops = diff_lines(old, new)
     assert rebuilt(ops, old, new) == (old, new)

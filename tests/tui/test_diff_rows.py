@@ -91,7 +91,7 @@ def test_searching_goes_round_and_regards_capitals_only_where_there_are_some() -
 @pytest.mark.parametrize("mode", ["unified", "split"])
 @pytest.mark.parametrize("whole", [False, True])
 @given(old=TEXT, new=TEXT)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_every_line_of_both_sides_is_in_exactly_one_row(old: str, new: str, mode: Mode, whole: bool) -> None:
     rows = Rows(made(old, new), mode, whole=whole)
     seen: dict[str, list[int]] = {"old": [], "new": []}

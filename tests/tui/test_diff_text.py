@@ -55,7 +55,7 @@ def test_a_very_long_line_is_cut_and_says_so() -> None:
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_no_text_steers_the_terminal_and_its_width_is_known(line: str) -> None:
     line = line.replace("\n", "")
     shown = show_line(line, [(0, len(line))], blanks=True)
@@ -80,7 +80,7 @@ def test_unlike_or_endless_lines_get_no_marks() -> None:
 
 
 @given(st.text(max_size=30), st.text(max_size=30))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_what_is_not_marked_is_equal_on_both_sides(old: str, new: str) -> None:
     marks = word_marks(old, new)
 
@@ -143,7 +143,7 @@ def test_a_missing_line_feed_is_a_change() -> None:
 
 
 @given(st.binary(max_size=80), st.binary(max_size=80))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_no_bytes_break_it(old: bytes, new: bytes) -> None:
     diff = file_diff("x", old, new)
     if not diff.unreadable:

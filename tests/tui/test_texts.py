@@ -34,7 +34,7 @@ from tests.tui.reviews import NOW, make_review, without_data
 
 
 @given(st.lists(st.text(max_size=40), max_size=4), st.integers(4, 40), st.integers(0, 10))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_wrapping_keeps_every_word_and_the_width(texts: list[str], width: int, indent: int) -> None:
     whole = line(*(Piece(text, "dim") for text in texts), indent=indent)
     rows = [row for _, row in wrap([whole], width)]

@@ -127,6 +127,11 @@ class DiffScreen(ReviewerScreen):
         """The file shown now."""
         return next((file for file in self.files if self.path in file.paths), None)
 
+    @property
+    def reading(self) -> bool:
+        """Whether the file asked for is not shown yet."""
+        return self.file is not None and (self.view.diff is None or self.view.diff.path != self.file.path)
+
     def on_mount(self) -> None:
         self.fit()
         self.view.focus()
@@ -208,7 +213,7 @@ class DiffScreen(ReviewerScreen):
         self.run_worker(work, thread=True, group="diff", exclusive=True, exit_on_error=False)
 
     def _announce(self, path: str) -> None:
-        if self.path == path and (self.view.diff is None or self.view.diff.path != path):
+        if self.path == path and self.reading:
             self.view.say(f"reading {path}")
             self._title()
 

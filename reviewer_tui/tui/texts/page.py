@@ -1,4 +1,5 @@
-"""Text as the screens hold it: lines of pieces, each piece with the name of a style, free of any terminal.
+"""Text as the screens hold it: lines of pieces, each piece with the name of a style (see `widgets.looks`), free of any
+terminal.
 
 Pieces may hold a stranger's text as it is: it is made harmless in one place, `clean`, before it is laid out.
 """
@@ -13,24 +14,6 @@ from rich.cells import cell_len
 
 from reviewer_tui.model.finding import Status
 from reviewer_tui.model.text import visible
-
-# The names a piece may carry; the style sheet gives each a look, and none of them means anything by its colour alone.
-STYLES = (
-    "plain",
-    "dim",
-    "strong",
-    "title",
-    "key",
-    "link",
-    "added",
-    "removed",
-    "pass",
-    "fail",
-    "warn",
-    "not_applicable",
-    "unverified",
-    "judgement",
-)
 
 
 class Target(NamedTuple):

@@ -25,7 +25,7 @@ from reviewer_tui.tui.diff.shown import Shown, Span, show_line
 from reviewer_tui.tui.diff.syntax import syntax_spans
 from reviewer_tui.tui.diff.words import Marks, word_marks
 from reviewer_tui.tui.texts.page import clean, cut
-from reviewer_tui.tui.widgets.looks import Looks
+from reviewer_tui.tui.widgets.looks import make_looks
 from reviewer_tui.tui.widgets.scroll import fit_scroll_bars
 
 _SIGNS = {"same": " ", "removed": "-", "added": "+"}
@@ -39,22 +39,6 @@ class DiffView(ScrollView, can_focus=True):
 
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = bindings("list")
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "diff--added",
-        "diff--removed",
-        "diff--absent",
-        "diff--fold",
-        "diff--number",
-        "diff--word-added",
-        "diff--word-removed",
-        "diff--hidden",
-        "diff--blank",
-        "diff--key",
-        "diff--comment",
-        "diff--found",
-        "diff--cursor",
-        "diff--mark",
-    }
     DEFAULT_CSS = """
     DiffView {
         scrollbar-size-vertical: 1;
@@ -62,22 +46,6 @@ class DiffView(ScrollView, can_focus=True):
         scrollbar-gutter: stable;
         background: $surface;
         color: $foreground;
-
-        .diff--added { background: $success 14%; }
-        .diff--removed { background: $error 14%; }
-        .diff--absent { background: $panel 50%; }
-        .diff--fold { color: $foreground 70%; background: $panel; }
-        .diff--number { color: $foreground 60%; }
-        .diff--word-added { background: $success 40%; text-style: bold underline; }
-        .diff--word-removed { background: $error 40%; text-style: bold underline; }
-        .diff--hidden { color: $text-warning; text-style: reverse; }
-        .diff--blank { background: $warning 50%; text-style: reverse; }
-        .diff--key { color: $text-primary; }
-        .diff--comment { color: $foreground 70%; text-style: italic; }
-        .diff--found { text-style: reverse; }
-        .diff--cursor { background: $primary 30%; }
-        .diff--mark { color: $text-accent; text-style: bold; }
-        &:nocolor .diff--cursor { text-style: reverse; }
     }
     """
 
@@ -94,7 +62,7 @@ class DiffView(ScrollView, can_focus=True):
         self.whole = False
         self._expanded: frozenset[int] = frozenset()
         self._found = ""
-        self._looks = Looks(self, "diff")
+        self._made_looks: dict[str, Style] | None = None
         self._strips: LRUCache[tuple[object, ...], Strip] = LRUCache(512)
         self._shown: LRUCache[tuple[object, ...], Shown] = LRUCache(1_024)
 
@@ -183,8 +151,14 @@ class DiffView(ScrollView, can_focus=True):
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
-        self._looks.forget()
+        self._made_looks = None
         self._strips.clear()
+
+    @property
+    def _looks(self) -> dict[str, Style]:
+        if self._made_looks is None:
+            self._made_looks = make_looks(self.app)
+        return self._made_looks
 
     @property
     def _digits(self) -> int:
@@ -276,7 +250,7 @@ class DiffView(ScrollView, can_focus=True):
     ) -> Iterable[Segment]:
         """One side of a split row."""
         if index is None:
-            return [Segment(" " * width, self.rich_style + self._looks["absent"])]
+            return [Segment(" " * width, self.rich_style + self._looks["line-absent"])]
         own = "same" if kind == "same" else "removed" if side == "old" else "added"
         base = self._base(own)
         numbers = f" {_number(index, self._digits)} {_SIGNS[own]} "
@@ -285,7 +259,7 @@ class DiffView(ScrollView, can_focus=True):
         return Strip([gutter, *body]).crop_extend(0, width, base)
 
     def _base(self, kind: str) -> Style:
-        return self.rich_style + self._looks[kind] if kind in ("added", "removed") else self.rich_style
+        return self.rich_style + self._looks[f"line-{kind}"] if kind in ("added", "removed") else self.rich_style
 
     def _text(
         self, side: Literal["old", "new"], index: int, partner: int | None, base: Style, kind: str, width: int
@@ -337,7 +311,7 @@ class DiffView(ScrollView, can_focus=True):
             style = base
             for span in spans:
                 if span.start <= a and b <= span.end:
-                    style += self._looks[f"word-{kind}" if span.kind == "word" and kind != "same" else span.kind]
+                    style += self._looks[_look_of(span.kind, kind)]
             segments.append(Segment(text[a:b], style))
         return segments
 
@@ -438,6 +412,13 @@ class DiffView(ScrollView, can_focus=True):
             self.move_to(row)
             if event.chain > 1:
                 self.action_choose()
+
+
+def _look_of(span: str, row: str) -> str:
+    """The look of a span in a row of some kind."""
+    if span == "word":
+        return f"word-{row}" if row != "same" else "strong"
+    return f"syntax-{span}" if span in ("key", "comment") else span
 
 
 def _number(index: int | None, digits: int) -> str:

@@ -16,8 +16,8 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from reviewer_tui.tui.actions import bindings
-from reviewer_tui.tui.texts.page import STYLES, Line, Target, wrap
-from reviewer_tui.tui.widgets.looks import Looks
+from reviewer_tui.tui.texts.page import Line, Target, wrap
+from reviewer_tui.tui.widgets.looks import make_looks
 from reviewer_tui.tui.widgets.scroll import fit_scroll_bars
 
 
@@ -26,7 +26,6 @@ class LineView(ScrollView, can_focus=True):
 
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = bindings("list")
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"line--{style}" for style in STYLES} | {"line--cursor", "line--found"}
     DEFAULT_CSS = """
     LineView {
         scrollbar-size-vertical: 1;
@@ -35,23 +34,6 @@ class LineView(ScrollView, can_focus=True):
         overflow-x: hidden;
         background: $surface;
         color: $foreground;
-
-        .line--dim { color: $foreground 70%; }
-        .line--strong { text-style: bold; }
-        .line--title { color: $text-primary; text-style: bold; }
-        .line--key { color: $text-accent; text-style: bold; }
-        .line--link { color: $text-primary; text-style: underline; }
-        .line--added { color: $text-success; }
-        .line--removed { color: $text-error; }
-        .line--pass { color: $text-success; text-style: bold; }
-        .line--fail { color: $text-error; text-style: bold reverse; }
-        .line--warn { color: $text-warning; text-style: bold; }
-        .line--not_applicable { color: $foreground 70%; }
-        .line--unverified { color: $text-primary; text-style: bold; }
-        .line--judgement { color: $text-accent; text-style: bold; }
-        .line--cursor { background: $primary 25%; }
-        .line--found { text-style: reverse; }
-        &:nocolor .line--cursor { text-style: reverse; }
     }
     """
 
@@ -77,7 +59,7 @@ class LineView(ScrollView, can_focus=True):
         self._laid_out_for = -1
         self._found = ""
         self._wanted = ""
-        self._looks = Looks(self, "line")
+        self._looks: dict[str, Style] | None = None
 
     def show(self, lines: Sequence[Line], *, top: bool = False) -> None:
         """Show other lines; the place is kept as far as it exists, or the view goes to the top."""
@@ -141,11 +123,13 @@ class LineView(ScrollView, can_focus=True):
 
     def look(self, style: str) -> Style:
         """What a style's name looks like, to be put over the row's own style."""
-        return Style.null() if style == "plain" else self._looks[style]
+        if self._looks is None:
+            self._looks = make_looks(self.app)
+        return self._looks[style]
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
-        self._looks.forget()
+        self._looks = None
 
     def _row_style(self, row: int) -> Style:
         if row == self.cursor and self.cursor_shown:
