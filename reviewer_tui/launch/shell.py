@@ -32,7 +32,7 @@ from reviewer_tui.launch.shell_state import (
     distinct,
     joined,
 )
-from reviewer_tui.launch.shell_words import Argument, Assumption, LimitReached, all_known, argument_of
+from reviewer_tui.launch.shell_words import HOLE, Argument, Assumption, LimitReached, all_known, argument_of
 from reviewer_tui.launch.shell_world import ROOT
 from reviewer_tui.launch.syntax import (
     AndOr,
@@ -596,10 +596,14 @@ class _Interpreter(Builtins):
         if not isinstance(name, str):
             if program_name(name) or inside(arguments) is not None:
                 return self._external(arguments, command, self._prefix_values(command.assignments))
-            reason = unknowns(name)[0].reason
-            self.problem(
-                "unknown-command", f"line {command.line}: which command runs is unknown ({reason}).", command.line
-            )
+            reason = unknowns(name)[0]
+            message = f"line {command.line}: which command runs is unknown ({reason.reason})."
+            first = command.words[0]
+            if isinstance(first, Word) and first.constant is not None and HOLE in first.constant:
+                # The text that is run begins a command with something unknown, which may be anything.
+                self.taint(reason, message, command.line)
+            else:
+                self.problem("unknown-command", message, command.line)
             return self._external(arguments, command, {})
         functions = self.state.functions.get(name, (None,))
         if len(functions) == 1:
@@ -694,11 +698,11 @@ class _Interpreter(Builtins):
     def _python(self, arguments: Sequence[Argument], environment: Mapping[str, Text]) -> str | None:
         """What a small Python program prints: `python3 -c "…"`, or one that comes as a here-document."""
         words = all_known(arguments)
-        if words is None or len(words) < 2:
+        if words is None:
             return None
-        if words[1] == "-c" and len(words) > 2:
+        if words[1:2] == ["-c"] and len(words) > 2:
             program, rest = words[2], words[3:]
-        elif words[1] == "-" and isinstance(self.state.input, str) and self.state.input:
+        elif words[1:2] in ([], ["-"]) and isinstance(self.state.input, str) and self.state.input:
             program, rest = self.state.input, words[2:]
         else:
             return None

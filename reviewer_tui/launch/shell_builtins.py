@@ -39,6 +39,7 @@ class Builtins(Conditions):
             "let": self._let,
             "local": self._declare,
             "mapfile": self._mapfile,
+            "mktemp": self._temporary,
             "popd": self._popd,
             "printf": self._printf,
             "pushd": self._cd,
@@ -343,6 +344,15 @@ class Builtins(Conditions):
                 last = number == len(names) - 1
                 value = " ".join(fields[number:]) if last else fields[number] if number < len(fields) else ""
                 self.assign(name, value)
+        return ON
+
+    def _temporary(self, arguments: list[Argument], command: Simple) -> int:
+        """A name for a new file; the number stands where `mktemp` puts what it likes."""
+        self.temporary_files += 1
+        words = [a.text for a in arguments[1:] if isinstance(a.text, str) and not a.text.startswith("-")]
+        pattern = words[-1] if words else "/tmp/tmp.XXXXXX"
+        self.state.print(re.sub("X{3,}", str(self.temporary_files), pattern) + "\n")
+        self.state.status = True
         return ON
 
     def _mapfile(self, arguments: list[Argument], command: Simple) -> int:

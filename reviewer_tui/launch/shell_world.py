@@ -60,6 +60,7 @@ class World(Expander):
         self.complete = True
         self.ended: Problem | None = None
         self.conditions: list[int] = []
+        self.temporary_files = 0
         self.frames = [Frame()]
 
     def problem(self, rule: str, message: str, line: int, path: str = "") -> None:
