@@ -1,0 +1,128 @@
+"""Chat template: speculative configs are measured through the model's chat template."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from reviewer_tui.checks.check import Check, Evidence, Outcome, outcome
+from reviewer_tui.checks.launches import (
+    LaunchPoint,
+    Said,
+    drafting,
+    speculates,
+    submitted_points,
+    told,
+    unreadable,
+    with_history,
+)
+from reviewer_tui.launch.serve_command import ClientRun
+from reviewer_tui.model.finding import Finding, Status
+
+EXPLANATION = """\
+Decides, point by point, whether the benchmark client of a speculative configuration sends its prompts through the
+model's chat template, so that drafts are accepted as in real traffic. A point counts as speculative by what its servers
+run (draft tokens above zero); where these cannot be read, by what the config calls it.
+Reads, at head: the entry, and the client's command in the benchmark script and what it sources, or the recipe's
+`benchmark` block (`use_chat_template`). Agentic replay sends chat requests by its nature.
+Cannot know: recipes of other repositories (unverified), and what a client does whose template setting is not written
+down, so that its own default decides (judgement)."""
+
+# The function of the benchmark library that scripts call to run the client.
+_CALL = "run_benchmark_serving"
+_CHAT_ENDPOINT = re.compile(rb"--endpoint-type[ =\"']+chat|/v1/chat/completions")
+
+
+def decide(evidence: Evidence) -> Outcome:
+    said = with_history(evidence, [one for point in submitted_points(evidence) for one in _judge(point)], _judge)
+    findings = told(said, evidence.snapshot.head)
+    if not findings:
+        return Outcome(status=Status.NOT_APPLICABLE, summary="no speculative configuration is submitted")
+    return outcome(findings, _summary(findings))
+
+
+def _judge(point: LaunchPoint) -> Iterator[Said]:
+    speculative = speculates(point)
+    if speculative is None:
+        yield from _judge_doubtful(point)
+    elif not speculative:
+        return
+    elif point.agentic:
+        yield from _judge_replay(point)
+    else:
+        yield from _judge_client(point)
+
+
+def _judge_client(point: LaunchPoint) -> Iterator[Said]:
+    """The client of a fixed sequence length. Of several the ones count that certainly run."""
+    clients = {(run.path, run.line, run.chat_template): run for run in point.launch.clients if run.kind == "fixed"}
+    if not clients:
+        yield unreadable(point, "whether its client uses the chat template cannot be verified", "it runs none")
+    sure = [run for run in clients.values() if not run.conditions] or list(clients.values())
+    if {run.chat_template for run in sure} == {True}:
+        yield _client(point, sure[0], Status.PASS, f"its client uses the chat template ({sure[0].reason})")
+        return
+    for run in sure:
+        if run.chat_template is False and not run.conditions:
+            yield _client(point, run, Status.FAIL, f"its client sends raw completions ({run.reason or 'no template'})")
+        elif run.chat_template is not True:
+            why = run.reason or "whether this client runs depends on what only the machine tells"
+            yield _client(point, run, Status.JUDGEMENT, f"does its client use the chat template? {why}")
+
+
+def _judge_doubtful(point: LaunchPoint) -> Iterator[Said]:
+    """A point that may speculate: whatever its client sends is right only if it goes through the template."""
+    found = list(_judge_replay(point) if point.agentic else _judge_client(point))
+    if any(one.status is not Status.PASS for one in found):
+        reasons = {reason for draft in drafting(point.launch.generating) for reason in draft.speculation.unknown}
+        text = f"whether it speculates cannot be evaluated: {'; '.join(sorted(reasons))}."
+        yield Said(point=point, status=Status.UNVERIFIED, text=text, path=point.launch.script)
+
+
+def _client(point: LaunchPoint, run: ClientRun, status: Status, text: str) -> Said:
+    """A finding about a client, at the place of the row's own script that calls it, if there is one."""
+    called = point.script_line(*(text for text in (run.reason, _CALL) if text.startswith(("--", _CALL))))
+    return Said(
+        point=point,
+        status=status,
+        text=f"{text}.",
+        path=point.launch.script if called else run.path,
+        line=called or run.line,
+        expected="prompts through the chat template",
+        actual=run.reason or None,
+    )
+
+
+def _judge_replay(point: LaunchPoint) -> Iterator[Said]:
+    """Agentic replay: chat requests by nature, as the client's command or a file behind the row says."""
+    runs = [run for run in point.launch.clients if run.kind == "agentic"]
+    raw = next((run for run in runs if run.chat_template is False), None)
+    chat = next((run for run in runs if run.chat_template), None)
+    if point.external:
+        yield unreadable(point, "whether its client sends chat requests cannot be verified")
+    elif raw is not None:
+        yield _client(point, raw, Status.FAIL, f"its replay sends no chat requests ({raw.reason})")
+    elif chat is not None:
+        yield _client(point, chat, Status.PASS, f"its replay sends chat requests ({chat.reason})")
+    elif point.mentions(_CHAT_ENDPOINT):
+        text = "its replay sends chat requests, as agentic replay does."
+        yield Said(point=point, status=Status.PASS, text=text, path=point.launch.script)
+    else:
+        text = "does its replay send chat requests? No file behind it names the endpoint."
+        yield Said(point=point, status=Status.JUDGEMENT, text=text, path=point.launch.script)
+
+
+def _summary(findings: tuple[Finding, ...]) -> str:
+    for status in (Status.FAIL, Status.UNVERIFIED, Status.JUDGEMENT):
+        if found := next((finding for finding in findings if finding.status is status), None):
+            return found.message
+    return "every speculative point is measured through the chat template"
+
+
+CHECK = Check(
+    name="chat_template",
+    title="Speculative configs benchmark through chat templates",
+    pane="diff",
+    explanation=EXPLANATION,
+    decide=decide,
+)
