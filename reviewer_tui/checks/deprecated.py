@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from reviewer_tui.checks.check import Check, Evidence, Outcome, outcome
+from reviewer_tui.checks.launches import LaunchPoint, drafting, launches_at, named, unread
 from reviewer_tui.checks.scope import Arm, arms, entry_changed, submitted
 from reviewer_tui.model.config import Entry
 from reviewer_tui.model.finding import Finding, Status
@@ -17,9 +18,12 @@ EXPLANATION = """\
 Decides whether any submitted config key runs a model, scenario, precision or speculative arm that the models file has
 retired. A named day is the last allowed one, so the review date (UTC) decides, not the day of the pull request or of
 the sweep. A line that is announced but not enacted only warns; an end that is near is named with the days left.
-Reads: the models file of the policy revision (deprecation notice, scenarios, support matrix), the submitted entries.
-Cannot know: prefixes and combinations that the file does not list, and arms whose method only the launch reveals; they
-are the reviewer's judgement. A removed key is no submission."""
+Where a line speaks about a speculative arm, the method counts that a point's servers run: an arm that the config calls
+`mtp` and that drafts no token at some concurrency has no speculation there.
+Reads: the models file of the policy revision (deprecation notice, scenarios, support matrix), the submitted entries,
+and what their points launch, where an arm matters and it can be evaluated (else the config's own word counts).
+Cannot know: prefixes and combinations that the file does not list; they are the reviewer's judgement. A removed key is
+no submission."""
 
 _STATUS: dict[RulingStatus, Status] = {
     "allowed": Status.PASS,
@@ -66,26 +70,60 @@ def _only_served(finding: Finding) -> Finding:
 
 def _judge_entry(evidence: Evidence, models: Deprecations, entry: Entry) -> Iterator[Finding]:
     """One finding for each combination of an entry; an entry without any arm cannot be judged."""
-    judged: dict[Combination, Arm] = {}
+    judged: dict[Combination, tuple[Arm, list[LaunchPoint]]] = {}
     for arm in arms(entry):
         scenario = "agentic" if arm.lengths is None else models.scenario_of(*arm.lengths)
-        judged.setdefault(Combination(entry.model_prefix, scenario, entry.precision, arm.method), arm)
+        for method, points in _methods(evidence, models, entry, arm, scenario).items():
+            combination = Combination(entry.model_prefix, scenario, entry.precision, method)
+            judged.setdefault(combination, (arm, []))[1].extend(points)
     if not judged:
         message = f"{entry.key} has no scenario that this program can read."
         yield Finding(status=Status.UNVERIFIED, message=message, path=entry.path, line=entry.line)
-    for combination, arm in judged.items():
-        yield _judge(evidence, models, entry, combination, arm)
+    for combination, (arm, points) in judged.items():
+        yield _judge(evidence, models, entry, combination, arm, points)
 
 
-def _judge(evidence: Evidence, models: Deprecations, entry: Entry, what: Combination, arm: Arm) -> Finding:
+def _methods(
+    evidence: Evidence, models: Deprecations, entry: Entry, arm: Arm, scenario: str
+) -> dict[str, list[LaunchPoint]]:
+    """The methods that an arm runs, each with its points: the config's word where no line asks for more."""
+    what = entry.model_prefix, scenario, entry.precision
+    spoken_of = {"", *(rule.arm for rule in models.rules if rule.arm)}
+    if len({models.ruling(*what, method, evidence.review_date) for method in spoken_of}) == 1:
+        return {arm.method: []}
+    found: dict[str, list[LaunchPoint]] = {}
+    for point in launches_at(evidence.trees.head).of(entry):
+        if point.expanded.line == arm.line:
+            found.setdefault(_launched_method(point, arm), []).append(point)
+    return found or {arm.method: []}
+
+
+def _launched_method(point: LaunchPoint, arm: Arm) -> str:
+    """The method that a point runs, empty without speculation; the config's word where that cannot be read."""
+    if not point.may_speculate and not point.external:
+        return ""
+    launch = point.launch
+    if unread(launch) is not None:
+        return arm.method
+    methods = {draft.speculation.method or arm.method for draft in drafting(launch.generating)}
+    return methods.pop() if len(methods) == 1 else arm.method if methods else ""
+
+
+def _judge(
+    evidence: Evidence,
+    models: Deprecations,
+    entry: Entry,
+    what: Combination,
+    arm: Arm,
+    points: list[LaunchPoint],
+) -> Finding:
     rulings = models.ruling(what.prefix, what.scenario, what.precision, what.method, evidence.review_date)
-    named = " ".join(
-        word for word in (what.prefix, what.scenario, what.precision, what.method or "no speculation") if word
-    )
+    words = [word for word in (what.prefix, what.scenario, what.precision, what.method or "no speculation") if word]
+    where = f"; {named(points)}" if points else ""
     ruling = rulings[0]
     return Finding(
         status=_STATUS[ruling.status],
-        message=f"{entry.key} ({named}): {ruling.message}{_days_left(ruling, evidence.review_date)}",
+        message=f"{entry.key} ({' '.join(words)}{where}): {ruling.message}{_days_left(ruling, evidence.review_date)}",
         path=entry.path,
         line=arm.line,
         commit=evidence.snapshot.head,

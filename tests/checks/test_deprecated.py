@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from reviewer_tui.checks.check import Outcome
 from reviewer_tui.checks.deprecated import decide
 from reviewer_tui.model.finding import Status
+from tests.checks.speculative import AGENTIC, single, vllm
 from tests.evidence import AMD, AMD_MASTER, NVIDIA, NVIDIA_MASTER, SCRIPT, evidence_of, summer
 
 
@@ -68,3 +70,39 @@ def test_an_unchanged_entry_whose_files_change_is_judged_not_failed() -> None:
     head = {**old, SCRIPT: f"{old[SCRIPT]!s}# more\necho more\n"}
     decided = decide(evidence_of(old, head, review_date="2026-08-12"))
     assert decided.status is Status.JUDGEMENT
+
+
+# -- speculative arms -----------------------------------------------------------------------------------------------
+
+DSPARK_ONLY = """\
+| Kimi K3 | `kimik3` | 2026-07-27 | Agentic coding (DSpark only) \
+| Agentic coding non-DSpark arm (deprecated from day 0) |
+"""
+KIMI = f"{AGENTIC}/kimik3_fp4_b200_vllm_mtp.sh"
+BRANCH = 'if [ "$CONC" -gt 8 ]; then K=0; else K=7; fi'
+DRAFTS = '{"method": "METHOD", "num_speculative_tokens": $K}'
+
+
+def of_kimi(method: str, before: str = BRANCH, *, spec: str = "mtp", script: str = KIMI) -> Outcome:
+    """A Kimi K3 entry (concurrencies 4 and 32) under a models file that retires its arm without DSpark."""
+    base = {**summer(), NVIDIA: "{}\n", "MODELS.md": f"{summer()['MODELS.md']!s}{DSPARK_ONLY}"}
+    entry = {NVIDIA: single("vllm", "kimik3", spec=spec)}
+    return decide(evidence_of(base, {**base, **entry, script: vllm(DRAFTS.replace("METHOD", method), before)}))
+
+
+def test_the_method_that_a_point_runs_decides_about_its_arm() -> None:
+    assert of_kimi("dspark", "K=7").status is Status.PASS
+    assert of_kimi("mtp", "K=7").status is Status.JUDGEMENT  # another draft: neither the retired arm nor the kept one
+
+
+def test_points_that_draft_nothing_are_the_arm_without_speculation_whatever_the_config_calls_them() -> None:
+    decided = of_kimi("dspark")  # pull request 2810
+    failed = [finding for finding in decided.findings if finding.status is Status.FAIL]
+    assert len(failed) == 1
+    assert "no speculation; agentic tp8 mtp c32" in failed[0].message
+    assert [finding.status for finding in decided.findings if finding not in failed] == [Status.PASS]
+
+
+def test_where_the_launch_cannot_be_read_the_config_has_the_word() -> None:
+    assert of_kimi("dspark", script="elsewhere.sh").status is Status.JUDGEMENT
+    assert of_kimi("dspark", spec="none", script="elsewhere.sh").status is Status.FAIL
