@@ -163,6 +163,17 @@ def test_a_part_that_is_not_all_there_says_so() -> None:
     assert [row.text for row in part_lines(complete(()), "Runs")] == ["Runs: none."]
 
 
+def test_an_endless_comment_is_cut_and_says_so() -> None:
+    review = make_review()
+    (comment,) = review.snapshot.conversation.value or ()
+    endless = msgspec.structs.replace(comment, body="row\n" * 1_500)
+    talk = complete((endless,))
+    long = msgspec.structs.replace(review, snapshot=msgspec.structs.replace(review.snapshot, conversation=talk))
+    rows = pane("conversation", long).splitlines()
+    assert rows.count("| row") == 400
+    assert "| 1,100 more lines: o opens the page" in rows
+
+
 def test_the_evidence_of_an_item() -> None:
     review = make_review()
     template = review.policy.template.value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import ClassVar
 
 from textual import events, on
@@ -17,7 +18,7 @@ from reviewer_tui.policy.items import Pane as PaneName
 from reviewer_tui.policy.items import checklist_map, pane_of
 from reviewer_tui.tui.actions import Place, bindings
 from reviewer_tui.tui.screens.base import ReviewerScreen
-from reviewer_tui.tui.texts.evidence import check_lines, evidence_lines
+from reviewer_tui.tui.texts.evidence import FINDINGS, check_lines, evidence_lines
 from reviewer_tui.tui.texts.naming import PANE_TITLES, PANES, checks_in, short_name
 from reviewer_tui.tui.texts.page import Target
 from reviewer_tui.tui.texts.panes import pane_facts
@@ -175,11 +176,12 @@ class ReviewScreen(ReviewerScreen):
                 self._bring_forward(self.pane(related), results)
 
     def _bring_forward(self, pane: Pane, results: Sequence[CheckResult]) -> None:
-        """Scroll a pane to the first line that is about a place the findings name."""
+        """Scroll a pane to its first line about a place that the findings name, else to its top. The findings below the
+        data, which the evidence shows anyway, do not count."""
         places = {(finding.path, finding.line) for result in results for finding in result.findings if finding.path}
-        rows = (i for i, (_, row) in enumerate(pane.rows) if row.target and row.target[:2] in places)
-        row = next(rows, None)
-        if row is not None and not pane.has_focus:
+        data = takewhile(lambda row: row[1].text != FINDINGS, pane.rows)
+        row = next((i for i, (_, line) in enumerate(data) if line.target and line.target[:2] in places), 0)
+        if not pane.has_focus:
             pane.move_to(row)
 
     def _show_tabs(self) -> None:

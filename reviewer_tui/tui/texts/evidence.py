@@ -12,6 +12,9 @@ from reviewer_tui.policy.items import plain_text
 from reviewer_tui.review.session import Review
 from reviewer_tui.tui.texts.page import BLANK, Line, Piece, Target, letter, line
 
+# What stands above the findings of a pane's checks.
+FINDINGS = "Findings"
+
 
 def evidence_lines(review: Review, item: ChecklistItem, *, chinese: bool, draft: str) -> list[Line]:
     """Everything that speaks for or against an item: its words, the checks with their findings, note and draft."""
@@ -81,7 +84,7 @@ def _findings_of(result: CheckResult) -> Iterator[Line]:
 def finding_section(results: Iterable[CheckResult]) -> list[Line]:
     """The findings of a pane's checks, below its data."""
     lines = [found for result in results for found in _findings_of(result)]
-    return [BLANK, line(Piece("Findings", "strong")), *lines] if lines else []
+    return [BLANK, line(Piece(FINDINGS, "strong")), *lines] if lines else []
 
 
 def finding_lines(finding: Finding, before: str = "") -> Iterator[Line]:

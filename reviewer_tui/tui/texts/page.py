@@ -6,7 +6,6 @@ Pieces may hold a stranger's text as it is: it is made harmless in one place, `c
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -93,13 +92,67 @@ def wrap(lines: Iterable[Line], width: int) -> list[tuple[int, Line]]:
     rows: list[tuple[int, Line]] = []
     for index, whole in enumerate(lines):
         cleaned = whole._replace(pieces=tuple(Piece(clean(text), style) for text, style in whole.pieces))
-        if width <= 0 or cell_len(cleaned.text) <= width:
+        text = cleaned.text
+        if width <= 0 or (len(text) if text.isascii() else cell_len(text)) <= width:
             rows.append((index, cleaned))
         elif cleaned.row:
             rows.append((index, cleaned._replace(pieces=tuple(_cut_pieces(cleaned.pieces, width)))))
         else:
-            rows.extend((index, part) for part in _wrapped(cleaned, width))
+            indent = min(whole.indent, width // 2)
+            rows.extend((index, part) for part in _parts(cleaned, _breaks(text, width, indent), indent))
     return rows
+
+
+def _breaks(text: str, width: int, indent: int) -> Iterator[tuple[int, int]]:
+    """Where a text is broken: the start and end of each row, the blanks between two rows left out."""
+    start, room = 0, width
+    while start < len(text):
+        fits = start + _fitting(text, start, room)
+        if fits >= len(text):
+            yield start, len(text)
+            return
+        end = text.rfind(" ", start, fits + 1)
+        if end < 0 or not text[start:end].strip(" "):
+            end = fits
+        yield start, end
+        start = end
+        while start < len(text) and text[start] == " ":
+            start += 1
+        room = width - indent
+
+
+def _fitting(text: str, start: int, room: int) -> int:
+    """How many characters from a place on fit into so many cells; at least one."""
+    some = text[start : start + room]
+    if some.isascii():
+        return max(len(some), 1)
+    used = 0
+    for count, character in enumerate(some):
+        used += cell_len(character)
+        if used > room:
+            return max(count, 1)
+    return max(len(some), 1)
+
+
+def _parts(whole: Line, breaks: Iterable[tuple[int, int]], indent: int) -> Iterator[Line]:
+    """The rows of a broken line; from the second on they are indented."""
+    pieces = list(whole.pieces)
+    passed = 0  # characters of the pieces that are used up
+    before: tuple[Piece, ...] = ()
+    for start, end in breaks:
+        row = []
+        at = start
+        while at < end:
+            text, style = pieces[0]
+            if passed + len(text) <= at:
+                passed += len(text)
+                pieces.pop(0)
+                continue
+            part = text[at - passed : end - passed]
+            row.append(Piece(part, style))
+            at += len(part)
+        yield whole._replace(pieces=(*before, *row))
+        before = (Piece(" " * indent),) if indent else ()
 
 
 def _cut_pieces(pieces: Iterable[Piece], width: int) -> Iterator[Piece]:
@@ -108,50 +161,6 @@ def _cut_pieces(pieces: Iterable[Piece], width: int) -> Iterator[Piece]:
         width -= cell_len(text)
         if width <= 0:
             return
-
-
-def _wrapped(whole: Line, width: int) -> Iterator[Line]:
-    indent = min(whole.indent, width // 2)
-    row: list[Piece] = []
-    used = 0
-    at_start = False  # of a continued line, where a blank is dropped
-    for word, style in _words(whole.pieces, width - indent):
-        length = cell_len(word)
-        blank = word.isspace()
-        if used + length > width and not blank:
-            yield whole._replace(pieces=tuple(row))
-            row, used, at_start = [Piece(" " * indent)], indent, True
-        if blank and (at_start or used + length > width):
-            continue
-        at_start = False
-        row.append(Piece(word, style))
-        used += length
-    yield whole._replace(pieces=tuple(row))
-
-
-def _words(pieces: Sequence[Piece], longest: int) -> Iterator[Piece]:
-    """The pieces cut at blanks (a run of blanks is a word), and words wider than a line cut to it."""
-    for text, style in pieces:
-        for word in _RUNS.findall(text):
-            yield from (Piece(part, style) for part in _fitting(word, longest))
-
-
-_RUNS = re.compile(" +|[^ ]+")
-
-
-def _fitting(word: str, longest: int) -> Iterator[str]:
-    """The word in parts of at most `longest` cells."""
-    if len(word) <= longest // 2:
-        yield word
-        return
-    start = used = 0
-    for index, character in enumerate(word):
-        width = cell_len(character)
-        if used + width > longest and index > start:
-            yield word[start:index]
-            start, used = index, 0
-        used += width
-    yield word[start:]
 
 
 def table(rows: Sequence[Sequence[Piece | str]], gap: int = 2) -> list[Line]:

@@ -16,6 +16,9 @@ from reviewer_tui.tui.texts.naming import checks_in, many
 from reviewer_tui.tui.texts.page import BLANK, Line, Piece, Target, line, table
 from reviewer_tui.tui.texts.results import result_lines
 
+# A comment is shown to this many lines; all of it is on its page.
+_LONGEST_BODY = 400
+
 
 class PaneFacts(NamedTuple):
     """A pane: its one-line summary and its lines."""
@@ -285,8 +288,11 @@ def comment_lines(comment: Comment) -> Iterator[Line]:
 
 
 def _body(text: str) -> Iterator[Line]:
-    for row in text.splitlines():
+    rows = text.splitlines()
+    for row in rows[:_LONGEST_BODY]:
         yield line(Piece("| ", "dim"), row, indent=2)
+    if len(rows) > _LONGEST_BODY:
+        yield line(Piece(f"| {len(rows) - _LONGEST_BODY:,} more lines: o opens the page", "key"))
 
 
 def _known(value: int | None) -> str:
