@@ -13,6 +13,7 @@ from reviewer_tui.cli.exits import Exit
 
 # Command, module below reviewer_tui.cli, one line of help.
 COMMANDS: dict[str, tuple[str, str]] = {
+    "queue": ("queue", "the pull requests that wait for a sign-off, as text"),
     "demo": ("demo", "the workstation on the bundled sample: offline, no token, no configuration"),
     "show": ("show", "one pane of a pull request as text"),
     "check": ("check", "run the checks on one or several pull requests"),
@@ -26,7 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "explain": ("explain", "what a check decides, from which files, by which rule"),
     "completion": ("completion", "print a shell completion script"),
 }
-DEFAULT_COMMAND = ("workstation", "the workstation on a pull request")
+DEFAULT_COMMAND = ("workstation", "the workstation on a pull request, or on the queue")
 
 USAGE = "usage: reviewer-tui [PR] [options]\n       reviewer-tui COMMAND …"
 

@@ -15,6 +15,7 @@ from typing import NoReturn
 from reviewer_tui.model.errors import DataError, UsageError
 from reviewer_tui.model.refs import DEFAULT_HOST, DEFAULT_REPOSITORY
 from reviewer_tui.review.load import ReviewRequest
+from reviewer_tui.review.queues import DEFAULT_LIMIT
 from reviewer_tui.sources.source import Source
 
 CLONE_VARIABLE = "REVIEWER_TUI_CLONE"
@@ -53,6 +54,18 @@ def add_review(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--date", metavar="YYYY-MM-DD", help="review date, UTC (default: today)")
     group.add_argument("--signer", metavar="LOGIN", default="", help="who signs")
     group.add_argument("--sign-off", metavar="FILE", help="judge this sign-off text as well (- for standard input)")
+
+
+def add_queue(parser: argparse.ArgumentParser) -> None:
+    """How far a queue is read."""
+    group = parser.add_argument_group("queue")
+    group.add_argument(
+        "--limit",
+        metavar="N",
+        type=int,
+        default=DEFAULT_LIMIT,
+        help="look into at most N pull requests, yours and those that changed last first (default: %(default)s)",
+    )
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

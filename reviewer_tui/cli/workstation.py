@@ -1,21 +1,24 @@
-"""`reviewer-tui [PR]`: the workstation on a pull request; without a terminal, the review as text."""
+"""`reviewer-tui [PR]`: the workstation on a pull request, or on the queue; without a terminal, the same as text."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import msgspec
 
 from reviewer_tui.cli.exits import Exit
-from reviewer_tui.cli.main import help_text
-from reviewer_tui.cli.options import Parser, add_review, add_source, review_request, source_of
+from reviewer_tui.cli.options import Parser, add_queue, add_review, add_source, review_request, source_of
 from reviewer_tui.cli.output import page_width, put
 from reviewer_tui.cli.panes import whole
 from reviewer_tui.model.errors import UsageError
 from reviewer_tui.model.refs import parse_ref
-from reviewer_tui.review.desk import Desk
+from reviewer_tui.review.desk import Desk, Progress
+from reviewer_tui.review.queues import QueueDesk
 from reviewer_tui.review.session import Review
+from reviewer_tui.sources.source import Source
 
 
 def parser() -> argparse.ArgumentParser:
@@ -23,6 +26,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("pull_request", metavar="PR", nargs="?", help="number, URL or owner/repo#n")
     add_source(made)
     add_review(made)
+    add_queue(made)
     add_screen(made)
     return made
 
@@ -38,7 +42,7 @@ def add_screen(made: argparse.ArgumentParser) -> None:
 def main(arguments: Sequence[str]) -> Exit:
     args = parser().parse_args(arguments)
     if args.pull_request is None:
-        raise UsageError(f"Name a pull request.\n\n{help_text()}")
+        return _queue(args)
     ref = parse_ref(args.pull_request, args.repo, args.host)
     request = review_request(args)
     if not has_terminal():
@@ -56,6 +60,47 @@ def main(arguments: Sequence[str]) -> Exit:
         return on_screen(desk, args)
 
 
+def _queue(args: argparse.Namespace) -> Exit:
+    """The queue, and from it any of its pull requests, all of them from one source."""
+    from reviewer_tui.cli.queue import put_queue, queue_of, read_queue
+
+    if args.head or args.sign_off:
+        raise UsageError("--head and --sign-off speak of one pull request.", "Name it, or leave them out.")
+    if not has_terminal():
+        put_queue(read_queue(args))
+        return Exit.DONE
+    from reviewer_tui.review.desks import ReviewDesk
+    from reviewer_tui.review.queues import SourceQueueDesk
+    from reviewer_tui.store.places import data_directory
+
+    request = review_request(args)
+    with contextlib.ExitStack() as open_sources:
+        source = _Shared(lambda tell: open_sources.enter_context(source_of(args, tell)))
+        queue = SourceQueueDesk(
+            f"queue of {args.repo}",
+            lambda tell: open_sources.enter_context(queue_of(args, tell)),
+            lambda ref, signer: ReviewDesk(
+                source, ref, msgspec.structs.replace(request, signer=signer), data_directory()
+            ),
+        )
+        return on_screen(None, args, queue)
+
+
+class _Shared:
+    """Opens a source once for several desks; the desk that asked last is told of progress."""
+
+    def __init__(self, open_source: Callable[[Progress], Source]) -> None:
+        self._open = open_source
+        self._source: Source | None = None
+        self._progress: Progress = lambda _: None
+
+    def __call__(self, progress: Progress) -> Source:
+        self._progress = progress
+        if self._source is None:
+            self._source = self._open(lambda words: self._progress(words))
+        return self._source
+
+
 def has_terminal() -> bool:
     """Whether somebody can look at a screen and press keys."""
     return sys.stdin.isatty() and sys.stdout.isatty()
@@ -67,9 +112,9 @@ def as_text(review: Review) -> Exit:
     return Exit.DONE
 
 
-def on_screen(desk: Desk, args: argparse.Namespace) -> Exit:
-    """Open the workstation and wait until the reviewer leaves it."""
+def on_screen(desk: Desk | None, args: argparse.Namespace, queue: QueueDesk | None = None) -> Exit:
+    """Open the workstation at a desk, or on a queue, and wait until the reviewer leaves it."""
     from reviewer_tui.tui.app import run_workstation
 
-    run_workstation(desk, ascii_only=args.ascii, theme=args.theme, mouse=not args.no_mouse)
+    run_workstation(desk, queue=queue, ascii_only=args.ascii, theme=args.theme, mouse=not args.no_mouse)
     return Exit.DONE

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from textual.binding import Binding, BindingType
 
-Place = Literal["everywhere", "list", "review", "checklist", "diff", "signoff", "note", "dialog"]
+Place = Literal["everywhere", "queue", "list", "review", "checklist", "diff", "signoff", "note", "dialog"]
 
 
 class Action(NamedTuple):
@@ -37,6 +37,13 @@ class Action(NamedTuple):
 LAST = 90
 
 ACTIONS: tuple[Action, ...] = (
+    Action("queue", "open", ("enter",), "review", "Open the review of the pull request.", 1),
+    Action("queue", "refresh", ("r", "R", "f5"), "read again", "Read the queue again.", 2),
+    Action("queue", "filter", ("slash",), "filter", "Show only rows with these words; Escape shows all.", 3),
+    Action("queue", "follow", ("o",), "open page", "Open the pull request in a browser.", 4),
+    Action(
+        "queue", "back", ("escape",), "stop", "End the reading or the opening that is under way; then drop the filter."
+    ),
     Action("checklist", "accept", ("space",), "accept", "Accept the item: tick its box. Again: take it back.", 1),
     Action("checklist", "dispute", ("x",), "dispute", "Dispute the item: its box stays empty, say why in a note.", 2),
     Action("checklist", "not_applicable", ("n",), "not applicable", "The item does not apply here: box empty.", 3),
@@ -102,6 +109,7 @@ ACTIONS: tuple[Action, ...] = (
         "everywhere", "moment", ("t",), "moment", "Show the pull request at its other moment, where there are several."
     ),
     Action("everywhere", "reload", ("R", "f5"), "load again", "Load the pull request again; what you decided is kept."),
+    Action("everywhere", "queue", ("Q",), "queue", "Back to the queue that the workstation was opened on.", 10),
     Action("everywhere", "light_dark", ("L",), "light/dark", "Change between the light and the dark theme."),
     Action("everywhere", "palette", ("ctrl+p", "colon"), "all actions", "Every action by name."),
     Action("everywhere", "help", ("question_mark", "f1"), "help", "This list.", LAST),
@@ -111,6 +119,7 @@ ACTIONS: tuple[Action, ...] = (
 )
 
 GROUPS: dict[Place, str] = {
+    "queue": "Queue",
     "checklist": "Checklist",
     "review": "Review",
     "diff": "Diff",

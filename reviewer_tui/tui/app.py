@@ -25,13 +25,15 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from reviewer_tui.model.errors import ReviewerError, UsageError
-from reviewer_tui.tui.actions import actions_of, bindings
+from reviewer_tui.tui.actions import Place, actions_of, bindings
 from reviewer_tui.tui.texts.page import clean
 from reviewer_tui.tui.themes import DARK, LIGHT
 
 if TYPE_CHECKING:
     from reviewer_tui.model.checklist import Decision, ReviewNotes
+    from reviewer_tui.model.pull_request import PullRequestRef
     from reviewer_tui.review.desk import ComposedSignOff, Desk, Moment
+    from reviewer_tui.review.queues import QueueDesk
     from reviewer_tui.review.session import Review
     from reviewer_tui.tui.screens.base import ReviewerScreen
 
@@ -53,8 +55,16 @@ class _Returned(Message):
         self.call = call
 
 
+class Opening(Message):
+    """A pull request of the queue is being opened: how far that is, in a few words."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__()
+        self.words = words
+
+
 class ReviewerApp(App[None]):
-    """The workstation on one desk."""
+    """The workstation: at one desk, or on a queue and at one desk after the other."""
 
     TITLE = "reviewer-tui"
     PAUSE_GC_ON_SCROLL = True
@@ -78,13 +88,15 @@ class ReviewerApp(App[None]):
 
     def __init__(
         self,
-        desk: Desk,
+        desk: Desk | None,
         *,
+        queue: QueueDesk | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         ascii_only: bool | None = None,
     ) -> None:
         super().__init__()
-        self.desk = desk
+        self.queue = queue
+        self._desk = desk
         self.now = now
         self.review: Review | None = None
         self.composed: ComposedSignOff | None = None
@@ -105,10 +117,17 @@ class ReviewerApp(App[None]):
         if self.no_color:
             self._filters = [NoColor() if isinstance(found, Monochrome) else found for found in self._filters]
 
+    @property
+    def desk(self) -> Desk:
+        """The desk of the pull request at hand."""
+        assert self._desk is not None
+        return self._desk
+
     # --- start ------------------------------------------------------------------------------------------------------
 
     def compose(self) -> ComposeResult:
-        yield Static(f"{clean(self.desk.title)}\n\nloading", id="start", markup=False)
+        title = self.desk.title if self.queue is None else self.queue.title
+        yield Static(f"{clean(title)}\n\nloading", id="start", markup=False)
 
     def on_mount(self) -> None:
         self.set_class(self.ascii_only, "-ascii")
@@ -117,9 +136,14 @@ class ReviewerApp(App[None]):
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
+        self.set_interval(AGE_INTERVAL, self._tell_age)
+        if self._desk is None:
+            from reviewer_tui.tui.screens.queue import QueueScreen
+
+            self.push_screen(QueueScreen())
+            return
         self.moment = next(iter(self.desk.moments), None)
         self.load_review()
-        self.set_interval(AGE_INTERVAL, self._tell_age)
 
     def _leave_on_signals(self) -> None:
         """A closed terminal or a polite kill must lose nothing either."""
@@ -176,6 +200,8 @@ class ReviewerApp(App[None]):
     def _tell(self, generation: int, progress: str) -> None:
         if generation == self._generation and self.review is None:
             self.query_one("#start", Static).update(f"{clean(self.desk.title)}\n\n{clean(progress)}")
+            if self.queue is not None and not self.screen.is_modal:
+                self.screen.post_message(Opening(f"opening {self.desk.title}: {progress}"))
 
     def _loaded(self, generation: int, review: Review, viewed: frozenset[str]) -> None:
         if generation != self._generation:
@@ -208,6 +234,37 @@ class ReviewerApp(App[None]):
         if isinstance(self.screen, ErrorScreen):
             self.pop_screen()
         self.push_screen(ErrorScreen(message, remedy))
+
+    # --- from the queue and back --------------------------------------------------------------------------------------
+
+    async def open_pull_request(self, ref: PullRequestRef) -> None:
+        """Go over to the desk of a pull request of the queue, once everything of the desk before is saved."""
+        assert self.queue is not None
+        if not await asyncio.to_thread(self.keep_notes):
+            return
+        self._desk = self.queue.desk(ref)
+        self.review, self.composed, self.viewed = None, None, frozenset()
+        self.moment = next(iter(self.desk.moments), None)
+        self.load_review()
+
+    def give_up_opening(self) -> bool:
+        """Drop a load that is still running; whether there was one."""
+        was_loading, self.loading_review = self.loading_review, False
+        self._generation += 1
+        return was_loading
+
+    async def action_queue(self) -> None:
+        """Save what is not saved, then go back to the queue."""
+        from reviewer_tui.tui.screens.queue import QueueScreen
+
+        if not any(isinstance(screen, QueueScreen) for screen in self.screen_stack):
+            self.say("There is no queue here: start reviewer-tui without a pull request.")
+            return
+        if not await asyncio.to_thread(self.keep_notes):
+            return
+        self.give_up_opening()
+        while not isinstance(self.screen, QueueScreen):
+            self.pop_screen()
 
     # --- what the reviewer decides ------------------------------------------------------------------------------------
 
@@ -323,7 +380,7 @@ class ReviewerApp(App[None]):
 
     def action_moment(self) -> None:
         """The next of the desk's moments."""
-        moments = self.desk.moments
+        moments = self._desk.moments if self._desk else ()
         if len(moments) < 2 or self.moment is None:
             self.say("There is only this one moment of the pull request.")
             return
@@ -340,11 +397,9 @@ class ReviewerApp(App[None]):
         self.action_command_palette()
 
     def action_help(self) -> None:
-        from reviewer_tui.tui.screens.base import ReviewerScreen
         from reviewer_tui.tui.screens.help import HelpScreen
 
-        places = self.screen.places if isinstance(self.screen, ReviewerScreen) else ()
-        self.push_screen(HelpScreen(places))
+        self.push_screen(HelpScreen(places_of(self.screen)))
 
     async def action_quit(self) -> None:
         await self.leave()
@@ -361,10 +416,7 @@ class ReviewerApp(App[None]):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The palette: every action that works on the screen, and the themes."""
-        from reviewer_tui.tui.screens.base import ReviewerScreen
-
-        places = screen.places if isinstance(screen, ReviewerScreen) else ("everywhere",)
-        for action in actions_of(*places):
+        for action in actions_of(*(places_of(screen) or ("everywhere",))):
             if action.place != "list" and action.name != "palette":
                 title = f"{action.label} ({action.shown_keys})"
                 yield SystemCommand(title, action.help, partial(self.simulate_key, action.keys[0]))
@@ -379,11 +431,23 @@ def must_be_ascii(environment: object, encoding: str | None) -> bool:
     return "utf" not in (encoding or "").lower() or language.startswith(("zh", "ja", "ko"))
 
 
+def places_of(screen: Screen[object]) -> tuple[Place, ...]:
+    """Where the actions that work on a screen belong to; none for a dialog."""
+    places: tuple[Place, ...] = () if screen.is_modal else getattr(screen, "places", ())
+    return places
+
+
 def run_workstation(
-    desk: Desk, *, ascii_only: bool | None = None, theme: str | None = None, mouse: bool = True
+    desk: Desk | None,
+    *,
+    queue: QueueDesk | None = None,
+    ascii_only: bool | None = None,
+    theme: str | None = None,
+    mouse: bool = True,
 ) -> None:
-    """Run the workstation until the reviewer leaves. Raises ReviewerError where notes could not be saved at the end."""
-    app = ReviewerApp(desk, ascii_only=ascii_only)
+    """Run the workstation at a desk, or on a queue, until the reviewer leaves. Raises ReviewerError where notes could
+    not be saved at the end."""
+    app = ReviewerApp(desk, queue=queue, ascii_only=ascii_only)
     if theme is not None:
         if theme not in app.available_themes:
             names = ", ".join(sorted(app.available_themes))
@@ -394,4 +458,4 @@ def run_workstation(
     finally:
         # Whatever ended the screens, what was typed is saved.
         if app.unsaved is not None:
-            desk.save_notes(app.unsaved)
+            app.desk.save_notes(app.unsaved)

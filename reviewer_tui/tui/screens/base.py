@@ -85,6 +85,8 @@ class ReviewerScreen(Screen[None]):
     def show_keys(self) -> None:
         """The footer: the actions of the places with a place there, in order."""
         shown = [action for action in actions_of(*self.places) if action.footer]
+        if self.reviewer.queue is None:
+            shown = [action for action in shown if action.name != "queue"]
         if any(action.name == "back" for action in shown):
             shown = [action for action in shown if action.name != "quit"]
         order = {place: i for i, place in enumerate(self.places)}

@@ -38,7 +38,7 @@ class ErrorScreen(Screen[None]):
         yield Static(clean(self.message), id="message", markup=False)
         if self.remedy:
             yield Static(clean(self.remedy), markup=False)
-        yield Static("r try again   q quit", markup=False)
+        yield Static(f"r try again   {'Q queue   ' if app.queue else ''}q quit", markup=False)
 
     def action_retry(self) -> None:
         self.query_one("#message", Static).update("loading")
