@@ -56,7 +56,8 @@ def watch(program: str, marks: list[bytes], columns: int = 160, rows: int = 48) 
         os.execve(sys.executable, [sys.executable, "-c", program], environment)
     started = time.perf_counter()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    written, times = b"", []
+    written = b""
+    times: list[float] = []
     try:
         while len(times) < len(marks) and time.perf_counter() - started < 20:
             if select.select([terminal], [], [], 0.2)[0]:

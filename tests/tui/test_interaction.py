@@ -194,7 +194,7 @@ async def test_the_diff_by_keys(desk: FakeDesk, open_app: Open) -> None:
         assert "That was the last file." in said
         await pilot.press("n", *"add", "enter", "escape", "N")
         await settle(pilot)
-        assert isinstance(app.screen, DiffScreen)
+        assert app.screen.query("DiffView")
         await pilot.press("q")
         await settle(pilot)
         assert isinstance(app.screen, ReviewScreen), "q goes back from the diff"
