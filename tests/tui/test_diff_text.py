@@ -148,3 +148,9 @@ def test_no_bytes_break_it(old: bytes, new: bytes) -> None:
     diff = file_diff("x", old, new)
     if not diff.unreadable:
         assert diff.width >= max((cell_len(show_line(line).text) for line in (*diff.old, *diff.new)), default=0)
+
+
+def test_a_line_of_nothing_visible_is_cut_soon() -> None:
+    shown = show_line("\u202e" * 15_000)
+    assert shown.text.count("<U+202E>") == 1_000
+    assert shown.text.endswith("<14,000 more characters>")

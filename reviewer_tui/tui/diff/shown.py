@@ -24,13 +24,17 @@ _LOOKALIKES = re.compile(
     "[\u00a0\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u1680\u2000-\u200f\u202f\u205f\u3164\uffa0]"
 )
 _SPECIAL = re.compile("[\t\r]")
+_UNPLAIN = re.compile("[^ -~]")
+
+# A line with more of them is cut: nobody reads it, and each takes eight cells.
+_MOST_HIDDEN = 1_000
 
 
 # What may stand behind a line: how much of it was cut, and that the file ends without a line feed.
 _ROOM = 40
 
-# So many lines that are not plain ASCII are measured exactly; of the rest a bound will do.
-_MEASURED = 2_000
+# So many characters of lines that are not plain ASCII are measured exactly; of the rest a bound will do.
+_MEASURED = 200_000
 
 
 class Span(NamedTuple):
@@ -56,12 +60,10 @@ def show_line(line: str, words: Iterable[tuple[int, int]] = (), *, blanks: bool 
     `words` are the changed stretches in characters of the line; `blanks` marks blanks at the end.
     """
     body = line.removesuffix(NO_LINE_FEED)
-    cut = len(body) - LONGEST_SHOWN
-    tail = f"<{cut:,} more characters>" if cut > 0 else ""
+    text, hidden, places, taken = _unhidden(body[:LONGEST_SHOWN])
+    tail = f"<{len(body) - taken:,} more characters>" if taken < len(body) else ""
     if len(body) < len(line):
         tail += "<no line feed at the end of the file>"
-    body = body[:LONGEST_SHOWN]
-    text, hidden, places = _unhidden(body)
     spans = [Span(_at(places, start), _at(places, end), "word") for start, end in words]
     if blanks:
         spans.extend(_trailing_blanks(text))
@@ -87,10 +89,10 @@ def widest(lines: Sequence[str], *, plain: bool = False) -> int:
         if line.isascii() and line.isprintable():
             common = max(common, len(line))
         elif measured < _MEASURED:
-            measured += 1
+            measured += len(line)
             special = max(special, cell_len(show_line(line).text))
         else:
-            special = max(special, 2 * min(len(line), LONGEST_SHOWN))
+            special = max(special, min(10 * len(line), 2 * LONGEST_SHOWN))
     return max(min(common, LONGEST_SHOWN + _ROOM), special)
 
 
@@ -103,32 +105,43 @@ def _trailing_blanks(text: str) -> list[Span]:
     return [Span(end, len(text), "blank")] if end < len(text) else []
 
 
-def _unhidden(body: str) -> tuple[str, list[tuple[int, int]], list[int] | None]:
-    """The text to show, its stretches that stand for something hidden, and, where indexes moved, each character's new
-    index (and one more for the end)."""
+def _unhidden(body: str) -> tuple[str, list[tuple[int, int]], list[int] | None, int]:
+    """The text to show, its stretches that stand for something hidden, where indexes moved each character's new index
+    (and one more for the end), and how many characters of the body were taken."""
     if not _SPECIAL.search(body) and not has_unsafe(body) and not _LOOKALIKES.search(body):
-        return body, [], None
+        return body, [], None, len(body)
     pieces: list[str] = []
     hidden: list[tuple[int, int]] = []
     places: list[int] = []
-    length = column = 0
-    for index, character in enumerate(body):
-        piece = _piece(character, column, at_end=index == len(body) - 1)
-        places.append(length)
-        if piece is not character:
-            hidden.append((length, length + len(piece)))
-        pieces.append(piece)
-        length += len(piece)
-        column += 1 if piece.isascii() and len(piece) == 1 else cell_len(piece)
-    return "".join(pieces), hidden, [*places, length]
+    length = taken = 0
+    for found in _UNPLAIN.finditer(body):
+        at = found.start()
+        if found[0] == "\t":
+            piece = _tab(cell_len("".join(pieces) + body[taken:at]))
+        else:
+            piece = _piece(found[0], at_end=at == len(body) - 1)
+        if piece == found[0]:
+            continue
+        if len(hidden) == _MOST_HIDDEN:
+            return "".join(pieces), hidden, [*places, length], taken
+        places.extend(range(length, length + at - taken + 1))
+        pieces += (body[taken:at], piece)
+        length += at - taken + len(piece)
+        hidden.append((length - len(piece), length))
+        taken = at + 1
+    places.extend(range(length, length + len(body) - taken + 1))
+    pieces.append(body[taken:])
+    return "".join(pieces), hidden, places, len(body)
 
 
-def _piece(character: str, column: int, *, at_end: bool) -> str:
-    if character == "\t":
-        return TAB_MARK.ljust(TAB_WIDTH - column % TAB_WIDTH)
+def _tab(column: int) -> str:
+    return TAB_MARK.ljust(TAB_WIDTH - column % TAB_WIDTH)
+
+
+def _piece(character: str, *, at_end: bool) -> str:
+    """What stands for a character: itself where it can be seen."""
     if character == "\r" and at_end:
         return "<CR>"
     if _LOOKALIKES.match(character):
         return f"<U+{ord(character):04X}>"
-    shown = visible(character)
-    return character if shown == character else shown
+    return visible(character)
