@@ -58,17 +58,6 @@ class Waits(StrEnum):
 
 _ORDER = tuple(Waits)
 
-WAITS_HELP: Mapping[Waits, str] = {
-    Waits.READY: "ready to sign: swept, and nothing fails",
-    Waits.RUNNING: "the sweep is running",
-    Waits.BLOCKED: "blocked: a check fails, or it is a draft",
-    Waits.PENDING: "signed, and the verifier has not spoken",
-    Waits.MOVED: "the head moved since the sign-off",
-    Waits.UNKNOWN: "not loaded, or not at this head",
-    Waits.DONE: "signed, and the verdict stands",
-    Waits.OTHERS: "waits for other owners",
-}
-
 
 class Count(msgspec.Struct, frozen=True):
     """So many of so many; of none at all where none is expected."""

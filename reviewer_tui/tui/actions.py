@@ -109,7 +109,7 @@ ACTIONS: tuple[Action, ...] = (
         "everywhere", "moment", ("t",), "moment", "Show the pull request at its other moment, where there are several."
     ),
     Action("everywhere", "reload", ("R", "f5"), "load again", "Load the pull request again; what you decided is kept."),
-    Action("everywhere", "queue", ("Q",), "queue", "Back to the queue that the workstation was opened on.", 10),
+    Action("everywhere", "queue", ("Q",), "queue", "Back to the queue that the workstation was opened on.", LAST),
     Action("everywhere", "light_dark", ("L",), "light/dark", "Change between the light and the dark theme."),
     Action("everywhere", "palette", ("ctrl+p", "colon"), "all actions", "Every action by name."),
     Action("everywhere", "help", ("question_mark", "f1"), "help", "This list.", LAST),

@@ -287,10 +287,12 @@ class QueueScreen(Screen[None]):
         left = self.reviewer.queue.title if self.reviewer.queue else ""
         if page is not None:
             left = f"Queue of {page.repository} for {page.signer or 'every owner'}"
-        shown, total = len(self.table.shown), len(page.rows) if page else 0
-        ready = sum(row.waits is Waits.READY for row in page.rows) if page else 0
-        of = f"{shown} of {total}" if self._filter else str(total)
-        right = f"{of}, {ready} ready" if page else ""
+        right = ""
+        if page is not None:
+            ready = sum(row.waits is Waits.READY for row in page.rows)
+            of = f"{len(self.table.shown)} of " if self._filter else ""
+            right = f"{of}{many(len(page.rows), 'pull request')}, {ready} ready to sign"
+            right = right if width >= 100 else f"{of}{len(page.rows)}, {ready} ready"
         room = width - len(right) - 1
         first = line(Piece(cut(clean(left), room), "title"), " " * max(room - len(clean(left)) + 1, 1), right)
         return [first] if self.has_class("-short") and not self._news else [first, self._status(width)]

@@ -13,7 +13,7 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from reviewer_tui.tui.actions import Action
+from reviewer_tui.tui.actions import LAST, Action
 from reviewer_tui.tui.texts.page import Line, Piece, line
 from reviewer_tui.tui.widgets.line_view import LineView
 
@@ -118,12 +118,13 @@ class KeyBar(Bar):
         self.show(())
 
     def make_rows(self, width: int) -> list[tuple[int, Line]]:
-        """As many as there is room for, the last two (help and quit) always."""
+        """As many as there is room for, those of the end (help and quit) always."""
         parts = [(f" {action.shown_key}", f" {action.label} ") for action in self.actions]
-        ends = parts[-2:]
+        fixed = len(parts) - sum(action.footer >= LAST for action in self.actions)
+        ends = parts[fixed:]
         room = width - sum(len(key) + len(label) for key, label in ends)
         kept: list[tuple[str, str]] = []
-        for part in parts[:-2]:
+        for part in parts[:fixed]:
             room -= len(part[0]) + len(part[1])
             if room < 0:
                 break
