@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 from functools import lru_cache
 
@@ -17,12 +18,18 @@ NOT_DERIVED = "not yet derived by this program"
 @lru_cache(maxsize=1)
 def known_checks() -> dict[str, Check]:
     """Every check of this package by name: each module that holds a `CHECK`."""
-    found: dict[str, Check] = {}
-    for module in pkgutil.iter_modules(checks.__path__):
-        check = getattr(importlib.import_module(f"{checks.__name__}.{module.name}"), "CHECK", None)
-        if isinstance(check, Check):
-            found[check.name] = check
-    return found
+    found = (check_named(module.name) for module in pkgutil.iter_modules(checks.__path__))
+    return {check.name: check for check in found if check}
+
+
+@lru_cache(maxsize=64)
+def check_named(name: str) -> Check | None:
+    """The check with this name: its module has the same name, and is imported only when a policy has the check."""
+    module = f"{checks.__name__}.{name}"
+    if not name.isidentifier() or importlib.util.find_spec(module) is None:
+        return None
+    check = getattr(importlib.import_module(module), "CHECK", None)
+    return check if isinstance(check, Check) else None
 
 
 def run_checks(evidence: Evidence) -> tuple[CheckResult, ...]:
@@ -31,7 +38,7 @@ def run_checks(evidence: Evidence) -> tuple[CheckResult, ...]:
 
 
 def _result(policy_check: PolicyCheck, evidence: Evidence) -> CheckResult:
-    check = known_checks().get(policy_check.name)
+    check = check_named(policy_check.name)
     decided = _undecided(policy_check) if check is None else _decide(check, evidence)
     return CheckResult(
         name=policy_check.name,

@@ -14,7 +14,6 @@ from reviewer_tui.model.errors import DataError, NotFoundError, UsageError
 from reviewer_tui.model.pull_request import PullRequestRef
 from reviewer_tui.model.refs import is_range, parse_refs
 from reviewer_tui.model.text import shorten
-from reviewer_tui.review.audit import audit
 from reviewer_tui.review.load import Reviewer, ReviewRequest
 from reviewer_tui.review.session import Review
 
@@ -58,6 +57,8 @@ def _one(reviewer: Reviewer, ref: PullRequestRef, request: ReviewRequest, as_jso
 
 
 def _audit(args: argparse.Namespace) -> Exit:
+    from reviewer_tui.review.audit import audit
+
     with source_of(args) as source:
         tree = source.tree(args.audit)
         policy = Reviewer(source).policy(source.tree(args.policy_ref) if args.policy_ref else tree)

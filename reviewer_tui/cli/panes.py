@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from reviewer_tui.cli.output import table, wrap
 from reviewer_tui.model.checklist import Decision
@@ -10,8 +11,10 @@ from reviewer_tui.model.config import KeyChange, Point
 from reviewer_tui.model.finding import CheckResult, Finding, Status
 from reviewer_tui.model.part import Part
 from reviewer_tui.model.run import CheckRun
-from reviewer_tui.review.audit import Audit
 from reviewer_tui.review.session import Review
+
+if TYPE_CHECKING:
+    from reviewer_tui.review.audit import Audit
 
 _SILENT_IN_AUDIT = (Status.PASS, Status.NOT_APPLICABLE)
 

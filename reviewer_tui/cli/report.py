@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from reviewer_tui.review.audit import Audit
 from reviewer_tui.review.session import Review
+
+if TYPE_CHECKING:
+    from reviewer_tui.review.audit import Audit
 
 SCHEMA = 1
 

@@ -83,7 +83,6 @@ def test_bad_input_is_a_sentence_and_a_usage_error(run: Run, at: tuple[str, ...]
         ["check", "7", "--offline", *at],
         ["check", "7", "--nonsense"],
         ["nonsense"],
-        [],
     ):
         ran = run(*arguments)
         assert ran.code == 2, arguments
