@@ -533,16 +533,22 @@ def _unsigned(insight: Insight, who: str) -> _Told:
     if failing:
         names = _listing(tuple(one.name for one in failing))
         first = failing[0]
-        return Waits.BLOCKED, _WHO_MENDS.get(first.name, f"author: {first.name}"), f"{names}: {first.summary}"
+        why = _sentence(f"{names}: {first.summary}")
+        return Waits.BLOCKED, _WHO_MENDS.get(first.name, f"author: {first.name}"), why
     if running:
         lanes = f"{insight.lanes} lanes are green." if insight.lanes else ""
         return Waits.RUNNING, "sweep", f"The sweep is running. {lanes}".strip()
     if insight.unread:
         return Waits.UNKNOWN, "not known", f"Whether it is signed is not known. {insight.unread}"
     if insight.sweep == "unknown":
-        return Waits.UNKNOWN, "sweep not known", insight.sweep_summary or "How the sweep stands is not known."
+        return Waits.UNKNOWN, "sweep not known", _sentence(f"Sweep: {insight.sweep_summary or 'not known'}")
     open_ends = f" Unverified: {_listing(insight.unverified)}." if insight.unverified else ""
-    return Waits.READY, who, f"Nothing fails. {insight.sweep_summary}".rstrip(". ") + f".{open_ends}"
+    sweep = _sentence(f" Sweep: {insight.sweep_summary}") if insight.sweep_summary else ""
+    return Waits.READY, who, f"No check fails.{sweep}{open_ends}"
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def _listing(names: Sequence[str]) -> str:
