@@ -25,6 +25,7 @@ from reviewer_tui.launch.shell_state import (
     EXIT,
     ON,
     RETURN,
+    Files,
     Frame,
     Loop,
     State,
@@ -107,7 +108,7 @@ class _Interpreter(Builtins):
         cwd: str,
     ) -> None:
         super().__init__(tree, environment, external, aliases, cwd)
-        self.steps = self.depth = self.background = 0
+        self.steps = self.depth = self.background = self.substitutions = 0
         self._statements: dict[type, Callable[..., int]] = {
             Simple: self._simple,
             Pipeline: self._pipeline,
@@ -383,21 +384,32 @@ class _Interpreter(Builtins):
         return flow
 
     def _until(self, statement: While) -> int:
+        left = ON
+
         def next_turn() -> bool | None:
-            flow = self._block(statement.condition)
-            if flow:
-                return False
+            nonlocal left
+            left = self._block(statement.condition)
             status = self.state.status
-            return None if status is None else status is not statement.until
+            return False if left else None if status is None else status is not statement.until
 
-        return self._turns(next_turn, statement.body, statement.line)
+        flow = self._turns(next_turn, statement.body, statement.line, lambda: left in (RETURN, EXIT))
+        return left if left in (RETURN, EXIT) else flow
 
-    def _turns(self, next_turn: Callable[[], bool | None], body: Block, line: int, ignoring: str = "") -> int:
+    def _turns(
+        self,
+        next_turn: Callable[[], bool | None],
+        body: Block,
+        line: int,
+        left: Callable[[], bool] = lambda: False,
+        ignoring: str = "",
+    ) -> int:
         """Runs a loop while its turns are known. Once it is not known whether it goes on, or it may have been left,
         and a turn changes nothing any more, nothing further can come of it."""
         loop = Loop()
         self.frames[-1].loops.append(loop)
         flow, turns, quiet = ON, 0, 0
+        self.state.status = True
+        status, code = self.state.status, self.state.code
         while flow == ON:
             going = next_turn()
             turns += 1
@@ -407,10 +419,14 @@ class _Interpreter(Builtins):
                 flow = self._unknown_turns(body, line)
                 break
             if not going:
+                # A loop has the status of its last turn, unless its condition leaves the function or script.
+                if not left():
+                    self.state.status, self.state.code = status, code
                 break
             before = self.state.copy()
             pending = len(loop.broken)
             flow = self._after_turn(self._block(body), loop, line)
+            status, code = self.state.status, self.state.code
             unsure = len(loop.broken) > pending or self.conditions
             quiet = quiet + 1 if unsure and self.state.same_values(before, ignoring) else 0
             if quiet > 1 and len(loop.broken):
@@ -423,6 +439,8 @@ class _Interpreter(Builtins):
         if flow in (BREAK, CONTINUE):
             flow = ON
         if loop.broken:
+            if flow:
+                self._pend(self.state, flow)
             ended = [self.state] if flow == ON else []
             self.state = joined([*ended, *distinct(loop.broken)], line, self.path, repeated=turns > 2)
             flow = ON
@@ -550,6 +568,7 @@ class _Interpreter(Builtins):
 
     def output(self, body: Block, line: int) -> Text:
         self._deeper(line)
+        self.substitutions += 1
         state, printed = self.state, self.state.printed
         self.state = state.copy()
         self.state.printed = ()
@@ -570,9 +589,11 @@ class _Interpreter(Builtins):
     def _command(self, command: Simple) -> int:
         words = command.words
         if not words:
-            self.state.status = True
+            before = self.substitutions
             for assignment in command.assignments:
                 self.apply(assignment)
+            if self.substitutions == before:
+                self.state.status = True
             return ON
         first = words[0]
         assert isinstance(first, Word)
@@ -687,6 +708,7 @@ class _Interpreter(Builtins):
                 self.state.status = True
                 return ON
         self._record(arguments, command.line, environment)
+        self.edit_files(without_prefixes(arguments)[1] or arguments)
         self.state.status = None
         flow = self._inner(arguments, environment, command.line)
         if flow is None and self.state.printed is not None and name not in _SILENT:
@@ -759,7 +781,7 @@ class _Interpreter(Builtins):
                 aliases[place] = path
         return aliases
 
-    def _mounted_files(self, found: Inside) -> dict[str, Text]:
+    def _mounted_files(self, found: Inside) -> Files:
         files = self.state.files
         return {place: files[source] for place, source in found.mounts.items() if source in files}
 
@@ -830,9 +852,10 @@ class _Interpreter(Builtins):
         line = command.line
         name = arguments[1].text if len(arguments) > 1 else ""
         path = self.repository_path(name) if isinstance(name, str) and name else None
-        block = self.script(path) if path is not None else None
+        touched = isinstance(name, str) and self.absolute(name) in self.state.files
+        block = self.script(path) if path is not None and not touched else None
         if block is None or path is None:
-            written = self.state.files.get(self.absolute(name)) if isinstance(name, str) and name else None
+            written = self.content(name) if touched else None
             if written is not None:
                 self._deeper(line)
                 flow = self._text_as_script(written, line)

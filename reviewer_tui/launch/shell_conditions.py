@@ -22,6 +22,9 @@ _NUMERIC: dict[str, Callable[[int, int], bool]] = {
     "-ge": lambda a, b: a >= b,
 }
 
+# What `[` takes for a number; anything else is an error.
+_INTEGER = re.compile(r"\s*[-+]?[0-9]{1,18}\s*")
+
 
 class Conditions(World):
     """Conditions over the variables and files of a script."""
@@ -103,8 +106,9 @@ class Conditions(World):
             return None
         if not name:
             return False
-        if operator in ("-f", "-e", "-s", "-r") and self.absolute(name) in self.state.files:
-            return True
+        if self.absolute(name) in self.state.files:
+            there = self.state.files[self.absolute(name)] is not None
+            return True if there and operator in ("-f", "-e", "-r") else None
         path = self.repository_path(name)
         if path is None:
             return None
@@ -162,10 +166,22 @@ class Conditions(World):
         if len(words) == 1:
             return self._unary("-n", words[0])
         if len(words) == 2 and isinstance(words[0], str):
-            return self._unary(words[0], words[1])
+            # A first word that is no operator is an error, and so a failure.
+            return self._unary(words[0], words[1]) if words[0].startswith("-") else False
         if len(words) == 3 and isinstance(words[1], str):
+            if words[1] in _NUMERIC:
+                return _compared(words[1], words[0], words[2])
             return self._binary(words[1], words[0], words[2])
         return None
+
+
+def _compared(operator: str, left: Text, right: Text) -> bool | None:
+    """Numbers as `[` reads them: decimal, and anything else is an error."""
+    if any(isinstance(text, str) and not _INTEGER.fullmatch(text) for text in (left, right)):
+        return False
+    if not (isinstance(left, str) and isinstance(right, str)):
+        return None
+    return _NUMERIC[operator](int(left), int(right))
 
 
 def _glob_of_unknown(pattern: patterns.Pieces, subject: Mixed) -> bool | None:

@@ -66,7 +66,8 @@ class Unset(msgspec.Struct, frozen=True):
 
 UNSET = Unset()
 Value: TypeAlias = Text | Array | Unset
-Files: TypeAlias = Mapping[str, Text]
+Files: TypeAlias = Mapping[str, Text | None]
+"""Content by path, of files that the script has touched; None where what it left there, if anything, is not known."""
 Printed: TypeAlias = tuple[Text, ...]
 """What was printed, in pieces, so that printing more does not copy it all."""
 _MOST_PIECES = 256
@@ -208,9 +209,7 @@ def _join(first: State, second: State, line: int, path: str, repeated: bool) -> 
     result.functions = _join_functions(first, second)
     if first.files != second.files:
         result.files = {
-            name: _either_text(
-                first.files.get(name), second.files.get(name), f"content of {name}", line, path, repeated
-            )
+            name: _either_content(first.files.get(name), second.files.get(name), name, line, path, repeated)
             for name in {**first.files, **second.files}
         }
     if first.exported != second.exported:
@@ -275,6 +274,14 @@ def _either_text(one: Text | None, other: Text | None, reason: str, line: int, p
     if one is None or other is None or repeated:
         return unknown(reason, line, path)
     return either(one, other, reason, line, path)
+
+
+def _either_content(
+    one: Text | None, other: Text | None, name: str, line: int, path: str, repeated: bool
+) -> Text | None:
+    if one is None or other is None:
+        return None
+    return _either_text(one, other, f"content of {name}", line, path, repeated)
 
 
 def _either_array(one: Array, other: Array, reason: str, line: int, path: str) -> Array:

@@ -4,14 +4,16 @@ noted about it on the way."""
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from reviewer_tui.launch.command_line import Command
+from reviewer_tui.launch import tools
+from reviewer_tui.launch.command_line import Command, program_name
 from reviewer_tui.launch.shell_parser import parse
-from reviewer_tui.launch.shell_state import Frame, State
-from reviewer_tui.launch.shell_words import Expander
+from reviewer_tui.launch.shell_state import Files, Frame, State
+from reviewer_tui.launch.shell_words import Argument, Expander
 from reviewer_tui.launch.syntax import Block, Process, Redirect
 from reviewer_tui.launch.text import Text, Unknown, concat, unknown
 from reviewer_tui.model.finding import Problem
@@ -21,7 +23,13 @@ ROOT = "/workspace"
 """Where the repository stands for a script; containers mount it there, and some scripts say so."""
 
 
+_EDITORS = frozenset({"cp", "mv", "patch", "perl", "python", "python3", "rm", "truncate", "yq"})
+_IN_PLACE = re.compile(r"-[nErsz]*i(\.\w+)?|--in-place(=.*)?")
 _READS = frozenset({"<", "<<", "<<-", "<<<"})
+
+
+def _is_option(word: Text) -> bool:
+    return isinstance(word, str) and word.startswith("-")
 
 
 class _Sink(NamedTuple):
@@ -88,9 +96,8 @@ class World(Expander):
         """A file that the script wrote or that the repository holds."""
         if not isinstance(name, str):
             return None
-        written = self.state.files.get(self.absolute(name))
-        if written is not None:
-            return written
+        if self.absolute(name) in self.state.files:
+            return self.state.files[self.absolute(name)]
         path = self.repository_path(name)
         content = self.tree.read(path) if path is not None else None
         return content.decode("utf-8", "replace") if content is not None and len(content) < 500_000 else None
@@ -149,8 +156,42 @@ class World(Expander):
             return
         path = self.absolute(name)
         if append:
-            content = concat((self.state.files.get(path, ""), content))
+            before = self.state.files.get(path, "")
+            content = concat((unknown(f"content of {path}") if before is None else before, content))
         self.state.files = {**self.state.files, path: content}
+
+    def edit_files(self, arguments: Sequence[Argument]) -> None:
+        """What a program does to the files it names: those that move, copy, delete or edit in place."""
+        name = program_name(arguments[0].text)
+        words = [argument.text for argument in arguments[1:]]
+        plain = [word for word in words if isinstance(word, str) and not word.startswith("-")]
+        if name in ("cp", "mv") and len(plain) == len(words) - sum(map(_is_option, words)) == 2:
+            self._copy(plain[0], plain[1], moved=name == "mv")
+        elif name == "sed" and any(isinstance(word, str) and _IN_PLACE.fullmatch(word) for word in words):
+            self._edit_in_place([word for word in words if isinstance(word, str)])
+        elif name in _EDITORS and not (name in ("python", "python3") and "-m" in words[:2]):
+            touched = {self.absolute(word): None for word in plain}
+            known = {path: None for path in touched if path in self.state.files}
+            self.state.files = {**self.state.files, **known}
+
+    def _copy(self, source: str, target: str, moved: bool) -> None:
+        path = self.repository_path(target)
+        if target.endswith("/") or (path is not None and self.tree.list(path)):
+            target = f"{target.rstrip('/')}/{posixpath.basename(source)}"
+        copied: Files = {self.absolute(target): self.content(source)}
+        left: Files = {self.absolute(source): None} if moved else {}
+        self.state.files = {**self.state.files, **left, **copied}
+
+    def _edit_in_place(self, words: Sequence[str]) -> None:
+        """`sed -i SCRIPT FILE`."""
+        rest = [word for word in words if not _IN_PLACE.fullmatch(word)]
+        names = [name for name in rest[1:] if not name.startswith("-")]
+        edited: dict[str, Text | None] = {}
+        for name in names:
+            content = self.content(name)
+            result = tools.run("sed", rest[:-1], content) if len(names) == 1 and isinstance(content, str) else None
+            edited[self.absolute(name)] = None if result is None else result[0]
+        self.state.files = {**self.state.files, **edited}
 
     def absolute(self, name: str) -> str:
         if name.startswith("/"):

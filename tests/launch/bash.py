@@ -19,7 +19,10 @@ BASH = shutil.which("bash")
 needs_bash = pytest.mark.skipif(BASH is None, reason="bash is not installed, so there is nothing to compare with")
 
 _PRELUDE = """called() { [ $# -gt 0 ] && printf '%s\\037' "$@"; printf '\\036'; }
-cat() { local l; while IFS= read -r l || [ -n "$l" ]; do printf '%s\\n' "$l"; done; }
+cat() {
+  local l f
+  for f in "${@:-/dev/stdin}"; do while IFS= read -r l || [ -n "$l" ]; do printf '%s\\n' "$l"; done < "$f"; done
+}
 """
 _COMMON = """emit() { called "$@"; return 0; }
 shopt -s extglob

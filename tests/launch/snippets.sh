@@ -238,3 +238,12 @@ while read -r a; do read -r b; emit "$a" "$b"; done < <(printf '1\n2\n3\n4\n')
 
 #: exported for a function only
 g() { emit "$X" "${E-}"; h; }; h() { emit "$X"; }; X=1; export E=2; X=7 E=8 g; emit "$X" "$E"
+
+#: status of an assignment
+false; A="$?"; emit "$A" "$?"; A=$(false) || emit failed; A="$(true)" && emit "$?"; B=$(exit 3); emit "$?"
+
+#: status of a loop
+for x in 1 2; do [ $x = 1 ]; done; emit "$?"; while read -r x; do [ "$x" = 2 ]; done <<< 2; emit "$?"; until true; do :; done; emit "$?"; for x in; do :; done; emit "$?"; f() { while return 4; do emit no; done; emit no; }; f; emit "$?"
+
+#: failing conditions
+[ "" -lt 5 ] || emit 1; [ abc -gt 0 ] || emit 2; [ "" = ] || emit 3; [ = ] && emit 4; abc=7; [[ abc -gt 6 ]] && emit 5; [ 010 -eq 10 ] && emit 6; [[ 010 -eq 8 ]] && emit 7; [ " 3 " -eq 3 ] && emit 8; [ -n ] && emit 9

@@ -69,7 +69,7 @@ def words(draw: st.DrawFn) -> str:
 
 @st.composite
 def statements(draw: st.DrawFn, depth: int = 3) -> str:
-    kind = draw(st.integers(0, 22 if depth else 10))
+    kind = draw(st.integers(0, 26 if depth else 14))
     name, word, condition = draw(names), draw(words()), draw(unknown_conditions)
     plain = [
         f"{name}={word}",
@@ -84,22 +84,28 @@ def statements(draw: st.DrawFn, depth: int = 3) -> str:
         f"(( ${{#{name}}} > 2 )) && {name}={word}",
         f'[[ ${name} =~ ^a(.*)$ ]] && {name}="${{BASH_REMATCH[1]}}" || {condition}',
     ]
+    plain += [
+        f"{condition} && echo {word} > note",
+        f"[ -f note ] && {name}={word}",
+        f'[ -f note ] && {name}="$(cat note)"',
+        f"echo {word} >> note",
+    ]
     if kind < len(plain):
         return plain[kind]
     one, two = draw(statements(depth - 1)), draw(statements(depth - 1))
     return {
-        11: f"if {condition}; then\n{one}\nelse\n{two}\nfi",
-        12: f"while {draw(ending_conditions)}; do\n{one}\ndone",
-        13: f"for {name} in a b c; do {condition} && break; {one}; done",
-        14: f"for x in 1 2; do {condition} && continue; {one}; done; {name}=$x",
-        15: f'f() {{ {condition} && return; echo {word}; {one}; }}; f >/dev/null; {name}="$(f)"',
-        16: f'if [ "${name}" = {word} ]; then\n{one}\nelif {condition}; then\n{two}\nfi',
-        17: f'case "${name}" in a*) {one} ;; *b) {two} ;; "") {name}={word} ;; esac',
-        18: f"( {one}; {condition} && exit 1; echo {word} ) > file || {two}",
-        19: f'[ -n "${name}" ] && {{ {one}; }} || {{ {two}; }}',
-        20: f"g() {{ local {name}={word}; {one}; }}; {condition} || g {word}",
-        21: f'for {name} in "${{L[@]}}" $(tell); do {one}; done',
-        22: f'eval "{name}=\\"\\${name}\\"x"; if [[ ${name} == *b ]]; then {one}; fi; {condition}',
+        15: f"if {condition}; then\n{one}\nelse\n{two}\nfi",
+        16: f"while {draw(ending_conditions)}; do\n{one}\ndone",
+        17: f"for {name} in a b c; do {condition} && break; {one}; done",
+        18: f"for x in 1 2; do {condition} && continue; {one}; done; {name}=$x",
+        19: f'f() {{ {condition} && return; echo {word}; {one}; }}; f >/dev/null; {name}="$(f)"',
+        20: f'if [ "${name}" = {word} ]; then\n{one}\nelif {condition}; then\n{two}\nfi',
+        21: f'case "${name}" in a*) {one} ;; *b) {two} ;; "") {name}={word} ;; esac',
+        22: f"( {one}; {condition} && exit 1; echo {word} ) > file || {two}",
+        23: f'[ -n "${name}" ] && {{ {one}; }} || {{ {two}; }}',
+        24: f"g() {{ local {name}={word}; {one}; }}; {condition} || g {word}",
+        25: f'for {name} in "${{L[@]}}" $(tell); do {one}; done',
+        26: f'eval "{name}=\\"\\${name}\\"x"; if [[ ${name} == *b ]]; then {one}; fi; {condition}',
     }[kind]
 
 
