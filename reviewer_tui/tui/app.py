@@ -176,18 +176,18 @@ class ReviewerApp(App[None]):
             viewed = self.desk.viewed(review)
             self._tell_notices()
         except ReviewerError as error:
-            self._from_thread(self._load_failed, generation, error.message, error.remedy)
+            self.from_thread(self._load_failed, generation, error.message, error.remedy)
         except Exception as fault:
             message = f"The pull request could not be loaded ({type(fault).__name__}: {fault})."
-            self._from_thread(
+            self.from_thread(
                 self._load_failed, generation, message, "This is a fault of the program; please report it."
             )
         else:
             # Imported here, while the first screen already stands.
             importlib.import_module("reviewer_tui.tui.screens.review")
-            self._from_thread(self._loaded, generation, review, viewed)
+            self.from_thread(self._loaded, generation, review, viewed)
 
-    def _from_thread(self, function: Callable[..., None], *arguments: object) -> None:
+    def from_thread(self, function: Callable[..., None], *arguments: object) -> None:
         """Have a function called on the screen's thread, without waiting; never, where the screen is gone meanwhile."""
         self.post_message(_Returned(partial(function, *arguments)))
 
@@ -195,7 +195,7 @@ class ReviewerApp(App[None]):
         message.call()
 
     def _tell_from_thread(self, generation: int, progress: str) -> None:
-        self._from_thread(self._tell, generation, progress)
+        self.from_thread(self._tell, generation, progress)
 
     def _tell(self, generation: int, progress: str) -> None:
         if generation == self._generation and self.review is None:
@@ -314,7 +314,7 @@ class ReviewerApp(App[None]):
                 self._tell_notices()
             except Exception as error:
                 reason = str(error) if isinstance(error, ReviewerError) else f"{type(error).__name__}: {error}"
-                self._from_thread(self.say, f"Your notes are NOT saved: {reason}", "error")
+                self.from_thread(self.say, f"Your notes are NOT saved: {reason}", "error")
                 return False
             with self._unsaved_lock:
                 if self.unsaved is review:
@@ -324,7 +324,7 @@ class ReviewerApp(App[None]):
     def _tell_notices(self) -> None:
         """Pass on what the desk has to say about the notes it keeps."""
         for notice in self.desk.notices():
-            self._from_thread(self.say, notice, "warning")
+            self.from_thread(self.say, notice, "warning")
 
     def _on_desk(self, function: Callable[..., None], *arguments: object) -> None:
         """Call a method of the desk in a thread, and say its failure."""
@@ -332,7 +332,7 @@ class ReviewerApp(App[None]):
             try:
                 function(*arguments)
             except ReviewerError as error:
-                self._from_thread(self.say, str(error), "error")
+                self.from_thread(self.say, str(error), "error")
 
     # --- the sign-off -----------------------------------------------------------------------------------------------
 
@@ -347,9 +347,9 @@ class ReviewerApp(App[None]):
             with self._desk_lock:
                 composed = self.desk.compose(review)
         except ReviewerError as error:
-            self._from_thread(self.say, str(error), "error")
+            self.from_thread(self.say, str(error), "error")
         else:
-            self._from_thread(self._take_composed, review, composed)
+            self.from_thread(self._take_composed, review, composed)
 
     def _take_composed(self, review: Review, composed: ComposedSignOff) -> None:
         if review is self.review:

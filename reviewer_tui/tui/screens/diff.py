@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
 
@@ -9,14 +11,14 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
-from textual.worker import get_current_worker
 
 from reviewer_tui.model.config import KeyChange
 from reviewer_tui.model.pull_request import ChangedFile
+from reviewer_tui.model.snapshot import Trees
 from reviewer_tui.tui.actions import Place, bindings
 from reviewer_tui.tui.diff.file_diff import FileDiff
 from reviewer_tui.tui.diff.read import read_diff, viewed_mark
-from reviewer_tui.tui.diff.rows import Rows
+from reviewer_tui.tui.diff.rows import Mode, Rows
 from reviewer_tui.tui.screens.base import ReviewerScreen
 from reviewer_tui.tui.texts.evidence import part_lines
 from reviewer_tui.tui.texts.page import BLANK, Line, Piece, Target, clean, line, table
@@ -209,25 +211,21 @@ class DiffScreen(ReviewerScreen):
             self._show(self._diffs[file.path], None, number)
             return
         self.set_timer(_PATIENCE, partial(self._announce, path))
-        work = partial(self._read, file, number)
-        self.run_worker(work, thread=True, group="diff", exclusive=True, exit_on_error=False)
+        # A daemon, so that leaving does not wait for a slow source.
+        arrived = partial(self.reviewer.from_thread, self._arrived, number, file)
+        work = partial(_read, self.review.trees, file, self.view.mode, self.view.whole, arrived)
+        threading.Thread(target=work, daemon=True, name="diff").start()
 
     def _announce(self, path: str) -> None:
         if self.path == path and self.reading:
             self.view.say(f"reading {path}")
             self._title()
 
-    def _read(self, file: ChangedFile, number: int | None) -> None:
-        worker = get_current_worker()
-        diff = read_diff(self.review.trees, file)
-        rows = Rows(diff, self.view.mode, whole=self.view.whole)
-        if not worker.is_cancelled:
-            self.app.call_from_thread(self._arrived, file, diff, rows, number)
-
-    def _arrived(self, file: ChangedFile, diff: FileDiff, rows: Rows, number: int | None) -> None:
-        """A diff was read: shown if it is still the one asked for."""
-        if self.file is not file:
+    def _arrived(self, number: int | None, file: ChangedFile, rows: Rows) -> None:
+        """A diff was read: shown if it is still the one asked for, on a screen that is still there."""
+        if not self.is_attached or self.file is not file:
             return
+        diff = rows.diff
         kept = sum(len(known.old) + len(known.new) for known in self._diffs.values())
         if kept > _KEPT_LINES:
             self._diffs.clear()
@@ -370,6 +368,11 @@ class DiffScreen(ReviewerScreen):
             self.action_search()
         elif not self.view.find(self._searched, forward=forward):
             self.reviewer.say(f"“{self._searched}” is not in this file.")
+
+
+def _read(trees: Trees, file: ChangedFile, mode: Mode, whole: bool, arrived: Callable[[Rows], None]) -> None:
+    """In a thread: both sides, their difference, and the rows."""
+    arrived(Rows(read_diff(trees, file), mode, whole=whole))
 
 
 def meaning_lines(keys: list[KeyChange]) -> list[Line]:
