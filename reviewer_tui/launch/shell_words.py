@@ -631,6 +631,10 @@ class Expander:
                     return concat((first.removeprefix(text), *value.parts[1:]))
             if operator == "##" and text == "*/" and isinstance(last, str) and "/" in last:
                 return posixpath.basename(last)
+            cut = text[:-1] if operator == "%%" and not quoted and text.endswith("*") else ""
+            if cut and not any(char in cut for char in "*?[\\") and isinstance(first, str) and cut in first:
+                # The longest end to remove begins in what is known.
+                return first.partition(cut)[0]
         return Mixed((Unknown(f"value of ${{{part.name}{operator}…}}", part.line, self.path),))
 
     def _default(self, part: Parameter, value: Text | None) -> Text:
