@@ -9,7 +9,7 @@ from reviewer_tui.checks.check import Check, Evidence, Outcome, outcome
 from reviewer_tui.checks.launches import (
     LaunchPoint,
     Said,
-    drafting,
+    doubtful,
     speculates,
     submitted_points,
     told,
@@ -74,9 +74,7 @@ def _judge_doubtful(point: LaunchPoint) -> Iterator[Said]:
     """A point that may speculate: whatever its client sends is right only if it goes through the template."""
     found = list(_judge_replay(point) if point.agentic else _judge_client(point))
     if any(one.status is not Status.PASS for one in found):
-        reasons = {reason for draft in drafting(point.launch.generating) for reason in draft.speculation.unknown}
-        text = f"whether it speculates cannot be evaluated: {'; '.join(sorted(reasons))}."
-        yield Said(point=point, status=Status.UNVERIFIED, text=text, path=point.launch.script)
+        yield doubtful(point)
 
 
 def _client(point: LaunchPoint, run: ClientRun, status: Status, text: str) -> Said:
@@ -104,7 +102,7 @@ def _judge_replay(point: LaunchPoint) -> Iterator[Said]:
         yield _client(point, raw, Status.FAIL, f"its replay sends no chat requests ({raw.reason})")
     elif chat is not None:
         yield _client(point, chat, Status.PASS, f"its replay sends chat requests ({chat.reason})")
-    elif point.mentions(_CHAT_ENDPOINT):
+    elif point.reads(_CHAT_ENDPOINT):
         text = "its replay sends chat requests, as agentic replay does."
         yield Said(point=point, status=Status.PASS, text=text, path=point.launch.script)
     else:

@@ -11,6 +11,7 @@ from reviewer_tui.checks.launches import (
     Drafting,
     LaunchPoint,
     Said,
+    doubtful,
     drafting,
     speculates,
     submitted_points,
@@ -81,7 +82,10 @@ class _Rules:
 
 
 def _judge(evidence: Evidence, rules: _Rules, point: LaunchPoint) -> Iterator[Said]:
-    if speculates(point) is False:
+    speculative = speculates(point)
+    if speculative is None:
+        yield doubtful(point)
+    if not speculative:
         return
     launch = point.launch
     if unread(launch) is not None:

@@ -126,7 +126,8 @@ class LaunchPoint:
         return any(self._launches.text_matches(path, pattern) for path in self.launch.sources)
 
     def script_line(self, *texts: str) -> int | None:
-        """The first line (from 1) of the row's script that holds one of these texts, the first text first."""
+        """The first line (from 1) of the row's script that holds one of these texts, the first text first; comments do
+        not count."""
         return self._launches.line_of(self.launch.script, texts)
 
 
@@ -202,7 +203,8 @@ class Launches:
 
     def line_of(self, path: str | None, texts: Iterable[str]) -> int | None:
         lines = (read_text(self._tree, path) or "").split("\n") if path else []
-        found = (number for text in texts for number, line in enumerate(lines, 1) if text in line)
+        code = [(number, line) for number, line in enumerate(lines, 1) if not line.lstrip().startswith("#")]
+        found = (number for text in texts for number, line in code if text in line)
         return next(found, None)
 
     def text_matches(self, path: str, pattern: re.Pattern[bytes]) -> bool:
@@ -238,6 +240,7 @@ def _common_start(texts: Sequence[str]) -> str:
 def _is_settled(launch: Launch) -> bool:
     """Whether everything that a launch says about speculation, drafts and its client is known."""
     runs = [run for run in launch.clients if run.kind != "eval"]
+    chat = all(run.chat_template for run in runs)
     return (
         bool(launch.workers)
         and all(
@@ -247,7 +250,7 @@ def _is_settled(launch: Launch) -> bool:
             and not any(_OF_INTEREST.search(name) for name in worker.unknowns)
             for worker in launch.workers
         )
-        and all(run.chat_template is not None and not run.conditions for run in runs)
+        and (chat or all(run.chat_template is not None and not run.conditions for run in runs))
     )
 
 
@@ -395,6 +398,13 @@ def unreadable(point: LaunchPoint, what: str, otherwise: str = "nothing tells it
         text = f"{what}, because this repository does not hold what it runs"
         return Said(point=point, status=Status.UNVERIFIED, text=text, names=missing)
     text = f"{what}: {sentence(unread(point.launch) or otherwise)}"
+    return Said(point=point, status=Status.UNVERIFIED, text=text, path=point.launch.script)
+
+
+def doubtful(point: LaunchPoint) -> Said:
+    """What is said where nothing tells whether a row speculates."""
+    reasons = {reason for draft in drafting(point.launch.generating) for reason in draft.speculation.unknown}
+    text = f"whether it speculates cannot be evaluated: {'; '.join(sorted(reasons))}."
     return Said(point=point, status=Status.UNVERIFIED, text=text, path=point.launch.script)
 
 

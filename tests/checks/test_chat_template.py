@@ -40,9 +40,9 @@ def of_client(client: str, serve: str = SERVE) -> Outcome:
 
 @pytest.mark.parametrize("flag", ["--use-chat-template", "--dsv4"])
 def test_a_client_with_the_template_passes(flag: str) -> None:
-    decision = of_client(f"{CLIENT} \\\n  {flag}")
+    decision = of_client(f"# {flag} is needed\n{CLIENT} \\\n  {flag}")
     assert decision.status is Status.PASS
-    assert (decision.findings[0].path, decision.findings[0].line) == (FIXED_SCRIPT, 5)
+    assert (decision.findings[0].path, decision.findings[0].line) == (FIXED_SCRIPT, 6)
 
 
 def test_raw_completions_fail_with_config_and_line() -> None:

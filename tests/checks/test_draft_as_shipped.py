@@ -176,6 +176,13 @@ def test_without_speculation_it_does_not_apply() -> None:
     assert decide(evidence_of(base, removed)).status is Status.NOT_APPLICABLE
 
 
+def test_where_nothing_tells_whether_it_speculates_it_is_unverified() -> None:
+    unsure = script("vllm serve x $(speculative_flags) &")
+    decision = decided(single("vllm", spec="none"), {f"{AGENTIC}/dsv4_fp4_b200_vllm.sh": unsure})
+    assert decision.status is Status.UNVERIFIED
+    assert "whether it speculates" in decision.summary
+
+
 def test_an_image_bump_is_judged_too() -> None:
     base = repository(single("vllm"), {VLLM: vllm(SPECULATION)})
     head = {**base, NVIDIA: single("vllm").replace("v0.25.1", "v0.26.0")}

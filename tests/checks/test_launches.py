@@ -42,6 +42,13 @@ def test_rows_share_a_launch_only_where_the_concurrency_changes_nothing() -> Non
     assert levels(by_name) == [3, 2]
 
 
+def test_names_may_be_cut_to_what_all_rows_have() -> None:
+    before = 'if [ "${EXP_NAME%%_*}" = dsv4 ]; then K=3; else K=2; fi'
+    first, second = points(single("vllm"), {SCRIPT: vllm(pinned("2.49", "$K"), before)})
+    assert first.launch is second.launch
+    assert levels((first, second)) == [3, 3]
+
+
 def test_arguments_that_only_some_concurrencies_have_are_seen() -> None:
     serve = 'ARGS=()\nif [ "$CONC" -le 8 ]; then ARGS=(--speculative-config \'{"method": "mtp"}\'); fi\n'
     found = points(single("vllm"), {SCRIPT: script(f'{serve}CMD=(vllm serve x "${{ARGS[@]}}")\n"${{CMD[@]}}" &')})
