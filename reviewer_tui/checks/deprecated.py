@@ -119,7 +119,7 @@ def _judge(
 ) -> Finding:
     rulings = models.ruling(what.prefix, what.scenario, what.precision, what.method, evidence.review_date)
     words = [word for word in (what.prefix, what.scenario, what.precision, what.method or "no speculation") if word]
-    where = f"; {named(points)}" if points else ""
+    where = f"; {named(points)}" if points and what.method != arm.method else ""
     ruling = rulings[0]
     return Finding(
         status=_STATUS[ruling.status],
