@@ -9,20 +9,21 @@ separators and exact links.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 import msgspec
 
 from reviewer_tui.model.finding import Problem
 from reviewer_tui.sweeps.document import read_document
+from reviewer_tui.sweeps.lines import steps
 from reviewer_tui.sweeps.rows import SCENARIOS
 
 View = Literal["merge_base", "main"]
 
-MAX_COMPARED_LINES = 20_000
 MAX_PATTERN = 300
+MAX_PROBLEMS = 200
 
 PLACEHOLDER_LINK = "XXX"
 
@@ -147,7 +148,7 @@ def view_changelog(
         entries=tuple(entries),
         deleted=tuple(deleted),
         corrections=tuple(corrections),
-        problems=tuple(problems),
+        problems=tuple(problems[:MAX_PROBLEMS]),
     )
 
 
@@ -167,29 +168,39 @@ def _numbered(text: str, skip: int) -> Iterable[tuple[int, str]]:
 
 
 def _differences(old: Sequence[str], new: Sequence[str]) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
-    """The added and the removed lines with their numbers on their side; a common start is taken as long as possible."""
-    start = 0
-    limit = min(len(old), len(new))
-    while start < limit and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < limit - start and old[-1 - end] == new[-1 - end]:
-        end += 1
-    old_rest, new_rest = old[start : len(old) - end], new[start : len(new) - end]
-    if len(old_rest) + len(new_rest) > MAX_COMPARED_LINES:
-        steps = [("replace", 0, len(old_rest), 0, len(new_rest))]
-    else:
-        steps = [*SequenceMatcher(None, old_rest, new_rest, autojunk=False).get_opcodes()]
+    """The added and the removed lines with their numbers on their side: entry by entry, then line by line in those that
+    are not equal."""
+    mine, yours = _by_entry(old), _by_entry(new)
     added: list[tuple[int, str]] = []
     removed: list[tuple[int, str]] = []
-    for kind, old_from, old_to, new_from, new_to in steps:
-        if kind != "equal":
-            removed.extend((start + index + 1, old_rest[index]) for index in range(old_from, old_to))
-            first, last = start + new_from, start + new_to
-            if kind == "insert":
+    for kind, old_from, old_to, new_from, new_to in steps([part for _, part in mine], [part for _, part in yours]):
+        if kind == "equal":
+            continue
+        old_lines = list(_lines_of(mine[old_from:old_to]))
+        new_lines = list(_lines_of(yours[new_from:new_to]))
+        old_start = mine[old_from][0] if old_from < len(mine) else len(old)
+        new_start = yours[new_from][0] if new_from < len(yours) else len(new)
+        for change, a, b, c, d in steps(old_lines, new_lines):
+            if change == "equal":
+                continue
+            first, last = new_start + c, new_start + d
+            if change == "insert":
                 first, last = _slid_to_entry(new, first, last)
+            removed.extend((old_start + index + 1, old_lines[index]) for index in range(a, b))
             added.extend((index + 1, new[index]) for index in range(first, last))
     return added, removed
+
+
+def _by_entry(lines: Sequence[str]) -> list[tuple[int, tuple[str, ...]]]:
+    """The lines cut before each entry: place of the first line (from 0), lines."""
+    starts = [index for index, line in enumerate(lines) if line.startswith("- ")]
+    cuts = [0, *(start for start in starts if start), len(lines)]
+    return [(start, tuple(lines[start:end])) for start, end in pairwise(cuts)]
+
+
+def _lines_of(parts: Sequence[tuple[int, tuple[str, ...]]]) -> Iterator[str]:
+    for _, part in parts:
+        yield from part
 
 
 def _slid_to_entry(lines: Sequence[str], first: int, last: int) -> tuple[int, int]:
@@ -229,7 +240,9 @@ def _read_added(lines: Sequence[tuple[int, str]], path: str) -> tuple[list[Chang
     if not isinstance(document.value, list):
         problems.append(Problem(path=path, message="The added lines are no list of entries.", rule="no-list"))
         return [], problems
-    starts = [document.lines.get(str(index), 1) - 1 for index in range(len(document.value))]
+    # YAML ends lines at other characters, too; then places are only near.
+    places = {path: min(line, len(lines)) - 1 for path, line in document.lines.items()}
+    starts = [places.get(str(index), 0) for index in range(len(document.value))]
     entries: list[ChangelogEntry] = []
     for index, value in enumerate(document.value):
         first = starts[index]
@@ -240,9 +253,9 @@ def _read_added(lines: Sequence[tuple[int, str]], path: str) -> tuple[list[Chang
         entry = reader.entry(
             numbers[last],
             {
-                field: numbers[line - 1]
+                field: numbers[place]
                 for field in (value if isinstance(value, dict) else ())
-                if (line := document.lines.get(f"{index}.{field}")) is not None
+                if (place := places.get(f"{index}.{field}")) is not None
             },
         )
         problems.extend(reader.problems)

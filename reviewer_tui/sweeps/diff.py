@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 from functools import cached_property
+from typing import Any
 
 from reviewer_tui.model.config import Change, ConfigChanges, Entry, KeyChange, Point
 from reviewer_tui.model.finding import Problem
@@ -12,13 +13,16 @@ from reviewer_tui.policy.layout import Layout
 from reviewer_tui.sweeps.configs import Configs
 from reviewer_tui.sweeps.expand import ExpandedRow, expand_entries
 from reviewer_tui.sweeps.fields import field_changes
-from reviewer_tui.sweeps.points import Place, alike, identities, points_of, same_family
+from reviewer_tui.sweeps.points import Place, arms, family, identities, points_of
 from reviewer_tui.sweeps.resolve import Resolver
 from reviewer_tui.sweeps.schema import check_entry
-from reviewer_tui.sweeps.touched import TouchedFile, likely_keys, touched_files
+from reviewer_tui.sweeps.touched import LikelyKeys, TouchedFile, touched_files
 
 RENAME_LIKENESS = 0.5
 """Two keys are one under two names if at least this share of their points is common, image and model aside."""
+MAX_RIVALS = 40
+MAX_LIKELY_KEYS = 1_000
+"""Keys beyond these are not looked at for files that changed behind them."""
 
 
 def config_changes(
@@ -93,6 +97,9 @@ class _Comparison:
         self._old = _Side(old, memory)
         self._new = _Side(new, memory)
         self._touched: tuple[TouchedFile, ...] = touched_files(old.tree, old.layout, new.tree, new.layout)
+        self._likely = LikelyKeys(new)
+        self._by_old = {file.old: place for place, file in enumerate(self._touched) if file.old}
+        self._by_new = {file.new: place for place, file in enumerate(self._touched) if file.new}
 
     def changes(self) -> ConfigChanges:
         old, new = self._old.configs, self._new.configs
@@ -123,7 +130,7 @@ class _Comparison:
             problems=(*new.problems, *self._generator_changed(), *self._new.problems),
             base_problems=(*old.problems, *self._old.problems),
             reworded=tuple(key for key in reworded if key not in {change.key for change in keys}),
-            shared_files=tuple(file.path for file in self._touched if file.path not in own or self._shared(file.path)),
+            shared_files=tuple(path for path, is_own in self._own.items() if path not in own or not is_own),
         )
 
     def _wanted(self, key: str) -> bool:
@@ -137,19 +144,23 @@ class _Comparison:
 
     def _renames(self, removed: Iterable[Entry], added: Iterable[Entry]) -> dict[str, str]:
         """New key to old key, the likest pairs first."""
+        gone: dict[tuple[Any, ...], list[tuple[str, set[bytes]]]] = {}
+        for former in removed:
+            gone.setdefault(family(former), []).append((former.key, arms(self._old.rows(former))))
         candidates: list[tuple[float, str, str]] = []
-        gone = list(removed)
         for entry in added:
-            for former in gone:
-                if not same_family(former, entry):
-                    continue
-                likeness = alike(self._old.rows(former), self._new.rows(entry))
+            rivals = gone.get(family(entry), ())[:MAX_RIVALS]
+            mine = arms(self._new.rows(entry)) if rivals else set()
+            for key, theirs in rivals:
+                likeness = len(mine & theirs) / max(len(mine | theirs), 1)
                 if likeness >= RENAME_LIKENESS:
-                    candidates.append((-likeness, entry.key, former.key))
+                    candidates.append((-likeness, entry.key, key))
         found: dict[str, str] = {}
+        taken: set[str] = set()
         for _, key, previous in sorted(candidates):
-            if key not in found and previous not in found.values():
+            if key not in found and previous not in taken:
                 found[key] = previous
+                taken.add(previous)
         return found
 
     def _key_change(self, key: str, old: Entry | None, new: Entry | None, previous: str | None) -> KeyChange | None:
@@ -181,27 +192,49 @@ class _Comparison:
             return ()
         before = self._old.files(old) if old else set()
         after = self._new.files(new) if new else set()
-        return tuple(file.path for file in self._touched if file.old in before or file.new in after)
+        places = {place for path in before if (place := self._by_old.get(path)) is not None}
+        places.update(place for path in after if (place := self._by_new.get(path)) is not None)
+        behind = [self._touched[place] for place in sorted(places)]
+        gone = {self._old.configs.tree.blob(file.old) for file in behind if file.old and not file.new}
+        come = {self._new.configs.tree.blob(file.new) for file in behind if file.new and not file.old}
+        return tuple(file.path for file in behind if not self._only_moved(file, gone & come))
+
+    def _only_moved(self, file: TouchedFile, moved: set[str | None]) -> bool:
+        """Whether a file is gone under one name and here under another."""
+        if file.old and file.new:
+            return False
+        blob = self._new.configs.tree.blob(file.new) if file.new else self._old.configs.tree.blob(file.path)
+        return blob in moved
 
     def _changed_by_files(self, known: set[str]) -> Iterable[KeyChange]:
         """Keys whose entry stays and whose own script or recipe changes; of keys that were asked for, any file."""
-        likely: dict[str, None] = dict.fromkeys(sorted(self._only or ())) if self._touched else {}
-        for file in self._touched if self._only is None else ():
-            likely.update(dict.fromkeys(likely_keys(file.path, self._new.configs)))
-        for key in likely:
-            if key in known or not self._wanted(key):
+        if not self._touched:
+            return
+        for key in self._likely_keys() if self._only is None else sorted(self._only):
+            if key in known:
                 continue
             old, new = self._old.configs.entry(key), self._new.configs.entry(key)
             if old is None or new is None:
                 continue
             files = self._touched_behind(old, new)
-            if any(self._only is not None or not self._shared(path) for path in files):
+            if any(self._only is not None or self._own[path] for path in files):
                 kept = len(self._new.identities(new))
                 yield KeyChange(key=key, change="changed", old=old, new=new, points_kept=kept, files=files)
 
-    def _shared(self, path: str) -> bool:
-        """Whether a file belongs to no key in particular."""
-        return next(likely_keys(path, self._new.configs), None) is None
+    @cached_property
+    def _own(self) -> dict[str, bool]:
+        """Of every changed file, whether it may be some key's own script or recipe, and not one that many share."""
+        return {file.path: next(self._likely.of(file.path), None) is not None for file in self._touched}
+
+    def _likely_keys(self) -> Iterable[str]:
+        """The keys whose own script or recipe may have changed."""
+        found: dict[str, None] = {}
+        for path in (path for path, own in self._own.items() if own):
+            for key in self._likely.of(path):
+                if len(found) >= MAX_LIKELY_KEYS:
+                    return found
+                found[key] = None
+        return found
 
     def _generator_changed(self) -> Iterable[Problem]:
         """The rows follow rules this program knows; a change of the generator itself may make others."""

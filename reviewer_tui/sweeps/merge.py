@@ -6,14 +6,12 @@ Master configs are merged key by key, so that changes of two keys that stand nex
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 
 from reviewer_tui.model.finding import Problem
 from reviewer_tui.model.tree import Tree, git_blob_id
 from reviewer_tui.policy.layout import Layout
+from reviewer_tui.sweeps.lines import steps
 from reviewer_tui.sweeps.master import MasterConfig, parse_master
-
-MAX_MERGED_LINES = 20_000
 
 
 def merge_texts(base: str, ours: str, theirs: str) -> tuple[str, tuple[int, ...]]:
@@ -25,10 +23,7 @@ def merge_texts(base: str, ours: str, theirs: str) -> tuple[str, tuple[int, ...]
         return ours, ()
     if ours == base:
         return theirs, ()
-    lines = [text.split("\n") for text in (base, ours, theirs)]
-    if sum(map(len, lines)) > MAX_MERGED_LINES:
-        return ours, (1,)
-    return _merge_lines(*lines)
+    return _merge_lines(*(text.split("\n") for text in (base, ours, theirs)))
 
 
 def _merge_lines(base: list[str], ours: list[str], theirs: list[str]) -> tuple[str, tuple[int, ...]]:
@@ -58,8 +53,9 @@ def _merge_lines(base: list[str], ours: list[str], theirs: list[str]) -> tuple[s
 def _anchors(base: Sequence[str], other: Sequence[str]) -> dict[int, int]:
     """Lines of the base that the other side kept, with their place there."""
     found: dict[int, int] = {}
-    for block in SequenceMatcher(None, base, other, autojunk=False).get_matching_blocks():
-        found.update((block.a + step, block.b + step) for step in range(block.size))
+    for kind, start, end, other_start, other_end in steps(base, other):
+        if kind == "equal":
+            found.update(zip(range(start, end), range(other_start, other_end), strict=True))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from reviewer_tui.model.config import Entry, Point
 from reviewer_tui.sweeps.evals import apply_evals
@@ -69,17 +70,14 @@ def identities(rows: Iterable[ExpandedRow]) -> dict[bytes, Place]:
     return found
 
 
-def alike(one: Iterable[ExpandedRow], other: Iterable[ExpandedRow]) -> float:
-    """The share (0 to 1) of points that two keys have in common when image and model are left aside."""
+def arms(rows: Iterable[ExpandedRow]) -> set[bytes]:
+    """The identities of all points of these rows, image and model aside."""
     aside = frozenset({"image", "model"})
-    mine, theirs = (
-        {row_identity(item.row, conc, aside) for item in rows for conc in concurrencies(item.row)}
-        for rows in (one, other)
-    )
-    return len(mine & theirs) / max(len(mine | theirs), 1)
+    return {row_identity(item.row, conc, aside) for item in rows for conc in concurrencies(item.row)}
 
 
-def same_family(one: Entry, other: Entry) -> bool:
-    """Whether two entries could be one key under two names: same model prefix, precision, framework and runner."""
-    fields = ("model_prefix", "precision", "framework", "runner", "multinode", "disagg")
-    return all(getattr(one, field) == getattr(other, field) for field in fields)
+def family(entry: Entry) -> tuple[Any, ...]:
+    """What two entries share that could be one key under two names."""
+    fields = entry.fields
+    names = ("model-prefix", "precision", "framework", "runner")
+    return (*(str(fields.get(name)) for name in names), entry.multinode, entry.disagg)

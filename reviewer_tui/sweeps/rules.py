@@ -23,6 +23,7 @@ class Feature(IntEnum):
     """
 
     BASE = 0
+    """All before. The choice of evals is that of 2026-06-20; earlier generators chose fewer."""
     KV_OFFLOADING = 1
     """`kv-offloading`, memory budgets and lists of concurrencies for agentic rows; before, `offloading` (07-02)."""
     CONTEXT_PARALLEL = 2

@@ -358,6 +358,8 @@ def _each(checker: _Checker, value: Any, place: str, test: Test) -> None:
         checker.report(place, "type", f"`{place}` must be a list.")
         return
     for index, item in enumerate(value):
+        if len(checker.problems) >= MAX_PROBLEMS:
+            return
         test(checker, item, f"{place}.{index}")
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
 
 import msgspec
 
 from reviewer_tui.model.tree import Tree
 from reviewer_tui.policy.layout import Layout
 from reviewer_tui.sweeps.configs import Configs
+from reviewer_tui.sweeps.master import Block
 
 _ASIDE = ("/deprecated/", "/speedbench/")
 _RECIPE_FOLDERS = ("/srt-slurm-recipes/", "/llm-d-recipes/")
+_RECIPE_NAME = re.compile(r"(?<![\w.-])[\w.-]++(?<=\.yaml)")
 _FIELD = r"^ +{name}: *[\"']?([^\s\"'#]*)"
 _RUNNER = re.compile(_FIELD.format(name="runner"), re.MULTILINE)
 _PREFIX = re.compile(_FIELD.format(name="model-prefix"), re.MULTILINE)
@@ -51,30 +54,45 @@ def _files(tree: Tree, layout: Layout) -> dict[str, str]:
     return found
 
 
-def likely_keys(path: str, configs: Configs) -> Iterator[str]:
-    """The keys that may have this file as their own script or recipe, told from their text without parsing them.
+class LikelyKeys:
+    """Which keys may have a file as their own script or recipe, told from their text without parsing them."""
 
-    Empty for helpers and launchers, which belong to no key.
-    """
-    name = path.rpartition("/")[2]
-    recipe = any(folder in path for folder in _RECIPE_FOLDERS)
-    parts = name.removesuffix(".sh").split("_")
-    if not recipe and (not name.endswith(".sh") or len(parts) < 3 or "_utils/" in path):
-        return
-    for key in configs.keys:
-        master = configs.master(key)
-        block = master.block(key) if master else None
-        if block is None:
-            continue
-        if recipe:
-            if name in block.text:
-                yield key
-        elif (
-            _first(_PREFIX, block.text) == parts[0]
-            and _first(_PRECISION, block.text) == parts[1]
-            and parts[2] in _first(_RUNNER, block.text)
-        ):
-            yield key
+    def __init__(self, configs: Configs) -> None:
+        self._configs = configs
+
+    def of(self, path: str) -> Iterator[str]:
+        """The keys of a file; none for helpers and launchers, which belong to no key."""
+        name = path.rpartition("/")[2]
+        if any(folder in path for folder in _RECIPE_FOLDERS):
+            yield from self._by_recipe.get(name, ())
+            return
+        parts = name.removesuffix(".sh").split("_")
+        if name.endswith(".sh") and len(parts) >= 3 and "_utils/" not in path:
+            yield from (key for key, runner in self._by_script.get((parts[0], parts[1]), ()) if parts[2] in runner)
+
+    def _blocks(self) -> Iterator[Block]:
+        for key in self._configs.keys:
+            master = self._configs.master(key)
+            if master is not None and (block := master.block(key)) is not None:
+                yield block
+
+    @cached_property
+    def _by_script(self) -> dict[tuple[str, str], list[tuple[str, str]]]:
+        """Model prefix and precision, with which a script's name begins, to keys and their runners."""
+        found: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        for block in self._blocks():
+            start = (_first(_PREFIX, block.text), _first(_PRECISION, block.text))
+            found.setdefault(start, []).append((block.key, _first(_RUNNER, block.text)))
+        return found
+
+    @cached_property
+    def _by_recipe(self) -> dict[str, list[str]]:
+        """The names of recipes to the keys that mention them."""
+        found: dict[str, list[str]] = {}
+        for block in self._blocks():
+            for name in dict.fromkeys(_RECIPE_NAME.findall(block.text)):
+                found.setdefault(name, []).append(block.key)
+        return found
 
 
 def _first(pattern: re.Pattern[str], text: str) -> str:

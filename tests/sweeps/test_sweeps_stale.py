@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from reviewer_tui.model.tree import DictTree, git_blob_id
 from reviewer_tui.policy.layout import discover_layout
+from reviewer_tui.sweeps.lines import steps
 from reviewer_tui.sweeps.master import parse_master
 from reviewer_tui.sweeps.merge import MergedTree, merge_masters, merge_texts, relocated
 from reviewer_tui.sweeps.stale import StaleEvidence, stale_evidence
@@ -159,9 +160,33 @@ def test_a_side_that_did_nothing_leaves_the_others_text(base: str, ours: str, th
     assert all(line <= merged.count("\n") + 2 for line in collisions)
 
 
-def test_texts_too_long_to_compare_are_a_collision() -> None:
-    long = "\n".join(map(str, range(9_000)))
-    assert merge_texts(long, f"x\n{long}", f"{long}\ny") == (f"x\n{long}", (1,))
+def test_long_texts_merge_at_once() -> None:
+    long = "\n".join(map(str, range(50_000)))
+    assert merge_texts(long, f"x\n{long}", f"{long}\ny") == (f"x\n{long}\ny", ())
+
+
+def test_texts_that_repeat_too_much_are_a_collision() -> None:
+    base = "\n".join(["a", "b"] * 600)
+    ours, theirs = "x\n" + "\n".join(["b", "a"] * 600) + "\nx", f"{base}\ny"
+    merged, collisions = merge_texts(base, ours, theirs)
+    assert merged.startswith("x\nb\na")
+    assert len(collisions) == 1
+
+
+rows = st.lists(st.sampled_from("abc"), max_size=12)
+
+
+@settings(max_examples=200, deadline=None)
+@given(rows, rows)
+def test_steps_lead_from_one_to_the_other(old: list[str], new: list[str]) -> None:
+    made: list[str] = []
+    place = 0
+    for kind, start, end, new_start, new_end in steps(old, new):
+        assert start == place
+        assert (kind == "equal") == (old[start:end] == new[new_start:new_end])
+        made.extend(new[new_start:new_end])
+        place = end
+    assert (made, place) == (new, len(old))
 
 
 def test_neighbouring_keys_never_collide() -> None:
