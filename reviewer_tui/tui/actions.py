@@ -48,6 +48,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("checklist", "dispute", ("x",), "dispute", "Dispute the item: its box stays empty, say why in a note.", 2),
     Action("checklist", "not_applicable", ("n",), "not applicable", "The item does not apply here: box empty.", 3),
     Action("checklist", "edit_note", ("e",), "edit note", "Write the item's note; it goes into the detail section.", 4),
+    Action("checklist", "explain", ("E",), "explain", "How the item's checks decide, and what they cannot know."),
     Action("checklist", "reopen", ("backspace", "U"), "reopen", "Take back whatever was decided about the item."),
     Action("checklist", "open", ("enter",), "evidence", "Open the item's evidence.", 5),
     Action("review", "diff", ("d",), "diff", "The whole diff, file by file.", 6),

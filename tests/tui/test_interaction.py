@@ -200,6 +200,18 @@ async def test_the_diff_by_keys(desk: FakeDesk, open_app: Open) -> None:
         assert isinstance(app.screen, ReviewScreen), "q goes back from the diff"
 
 
+async def test_how_a_check_decides_is_told(desk: FakeDesk, open_app: Open) -> None:
+    app = open_app(desk)
+    async with shown_app(app, MEDIUM) as pilot:
+        await pilot.press(*["down"] * 6, "E")
+        await settle(pilot)
+        assert "How 7 MODELS.md is decided" in text(app)
+        assert "deprecated: deprecated" in text(app)
+        await pilot.press("escape", "up", "up", "up", "up", "up", "E")
+        await settle(pilot)
+        assert "No check speaks to this item: it is yours to judge." in text(app)
+
+
 async def test_help_over_help_and_back(desk: FakeDesk, open_app: Open) -> None:
     app = open_app(desk)
     async with shown_app(app, MEDIUM) as pilot:

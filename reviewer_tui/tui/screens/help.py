@@ -1,16 +1,24 @@
-"""The help: every action that works on a screen, by group, made from the one list of actions."""
+"""Texts to read over a screen: the help, made from the one list of actions, and how checks decide."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import ModalScreen
 
+from reviewer_tui.checks.registry import known_checks
+from reviewer_tui.model.finding import CheckResult
+from reviewer_tui.policy.policy import Policy
 from reviewer_tui.tui.actions import GROUPS, Place, actions_of, bindings
 from reviewer_tui.tui.texts.page import BLANK, Line, Piece, line
 from reviewer_tui.tui.widgets.pane import Pane
+
+# An explanation is wrapped where it is written; a new paragraph starts with a word and a colon.
+_PARAGRAPHS = re.compile(r"\n(?=[A-Z][a-z ]+:)")
 
 LETTERS = (
     ("P", "pass", "pass"),
@@ -43,26 +51,49 @@ def help_lines(places: tuple[Place, ...]) -> list[Line]:
     return lines
 
 
-class HelpScreen(ModalScreen[None]):
-    """The help over the screen it is about."""
+def explanation_lines(results: Sequence[CheckResult], policy: Policy) -> list[Line]:
+    """What each check decides, from which files and by which rule, what it cannot know; and the policy's own words."""
+    lines: list[Line] = []
+    for result in results:
+        check, own = known_checks().get(result.name), policy.check(result.name)
+        lines.append(line(Piece(f"{result.name}: {result.title}", "title"), indent=2))
+        told = check.explanation if check else "This program does not derive this check: it is yours to judge."
+        lines += [line(" ".join(paragraph.split()), indent=2) for paragraph in _PARAGRAPHS.split(told)]
+        if own and own.text:
+            lines += [BLANK, line(Piece("In the policy's own words", "strong"))]
+            lines += [line(Piece("| ", "dim"), row, indent=2) for row in own.text.splitlines()]
+        lines.append(BLANK)
+    return lines or [line("No check speaks to this item: it is yours to judge.")]
+
+
+class TextScreen(ModalScreen[None]):
+    """Lines to read, over the screen that they are about."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("dialog")
     DEFAULT_CSS = """
-    HelpScreen { align: center middle; }
-    HelpScreen Pane { width: 90; max-width: 100%; height: 90%; max-height: 100%; }
+    TextScreen { align: center middle; }
+    TextScreen Pane { width: 90; max-width: 100%; height: 90%; max-height: 100%; }
     """
 
-    def __init__(self, places: tuple[Place, ...]) -> None:
+    def __init__(self, title: str, lines: list[Line]) -> None:
         super().__init__()
-        self.places = places
+        self.heading = title
+        self.lines = lines
 
     def compose(self) -> ComposeResult:
-        yield Pane("Help", name="help")
+        yield Pane(self.heading, name="text")
 
     def on_mount(self) -> None:
         pane = self.query_one(Pane)
-        pane.show_facts("Esc closes", help_lines(self.places))
+        pane.show_facts("Esc closes", self.lines)
         pane.focus()
 
     def action_close(self) -> None:
         self.dismiss()
+
+
+class HelpScreen(TextScreen):
+    """The help of a screen."""
+
+    def __init__(self, places: tuple[Place, ...]) -> None:
+        super().__init__("Help", help_lines(places))

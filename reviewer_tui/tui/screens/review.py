@@ -272,6 +272,15 @@ class ReviewScreen(ReviewerScreen):
         template = self.review.policy.template.value
         return template.item(label) if template else None
 
+    @on(Checklist.ExplanationWanted)
+    def _explanation_wanted(self) -> None:
+        from reviewer_tui.tui.screens.help import TextScreen, explanation_lines
+
+        item, result = self.checklist.item, self.review.result(self.checklist.check)
+        results = self.review.results_for(item) if item else (result,) if result else ()
+        name = f"{item.label} {short_name(item)}" if item else self.checklist.check
+        self.app.push_screen(TextScreen(f"How {name} is decided", explanation_lines(results, self.review.policy)))
+
     @on(Checklist.EvidenceWanted)
     def _evidence_wanted(self) -> None:
         if self.single:

@@ -53,6 +53,9 @@ class Checklist(Pane):
             super().__init__()
             self.label = label
 
+    class ExplanationWanted(Message):
+        """The reviewer wants to know how the checks of the item in focus decide."""
+
     class EvidenceWanted(Message):
         """The reviewer wants to see the evidence of the item in focus."""
 
@@ -198,6 +201,9 @@ class Checklist(Pane):
     def action_edit_note(self) -> None:
         if self.item is not None:
             self.post_message(self.NoteWanted(self.item.label))
+
+    def action_explain(self) -> None:
+        self.post_message(self.ExplanationWanted())
 
     def action_open(self) -> None:
         self.post_message(self.EvidenceWanted())
