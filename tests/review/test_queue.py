@@ -41,7 +41,7 @@ from tests.evidence import CODEOWNERS, summer
 
 SIGNER = "ankur-singh"
 NOW = datetime(2026, 8, 12, 12, 0, 0, tzinfo=UTC)
-ASKED = complete((Owner("user", "Ankur-singh"), Owner("user", "kedarpotdar-nv")))
+ASKED: Part[tuple[Owner, ...]] = complete((Owner("user", "Ankur-singh"), Owner("user", "kedarpotdar-nv")))
 SIGN_OFF = (
     "As a PR reviewer and CODEOWNER, I have reviewed this and have:\n- [x] Verified all.\n\nSigned: `ankur-singh`"
 )
@@ -140,7 +140,7 @@ def test_a_draft_waits_for_its_author_whatever_else_is_known() -> None:
 
 
 def test_what_others_own_waits_for_them_and_is_not_mine() -> None:
-    amd = complete((Owner("user", "chunfangamd"), Owner("team", "acme/amd")))
+    amd: Part[tuple[Owner, ...]] = complete((Owner("user", "chunfangamd"), Owner("team", "acme/amd")))
     made = row(listed(asked=amd), insight())
     assert (made.waits, made.waits_for) == (Waits.OTHERS, "@chunfangamd +1")
     assert made.owners == ("@chunfangamd", "@acme/amd")
