@@ -45,10 +45,9 @@ def bash_says(script: str, environment: dict[str, str] | None = None) -> list[li
     return [call.split("\x1f")[:-1] for call in calls]
 
 
-def run(script: str, environment: dict[str, str] | None = None, **files: str) -> Evaluation:
+def run(script: str, environment: dict[str, str] | None = None) -> Evaluation:
     """Evaluates a script of these tests."""
-    tree = DictTree({"bench/run.sh": script, **{name.replace("__", "/"): text for name, text in files.items()}})
-    return evaluate(tree, "bench/run.sh", environment or {})
+    return evaluate(DictTree({"bench/run.sh": script}), "bench/run.sh", environment or {})
 
 
 def commands_of(script: str) -> list[list[Argument]]:
