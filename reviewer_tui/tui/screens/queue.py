@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from typing import ClassVar, cast
@@ -56,8 +57,8 @@ class QueueTable(DataTable[Text], inherit_bindings=False):
     def __init__(self) -> None:
         super().__init__(cursor_type="row", cell_padding=0, id="queue")
         self.shown: tuple[QueueRow, ...] = ()
-        self._now: datetime | None = None
         self._laid_out: object = None
+        self._again: Callable[[], None] = lambda: None
 
     def on_mount(self) -> None:
         fit_scroll_bars(self)
@@ -67,10 +68,11 @@ class QueueTable(DataTable[Text], inherit_bindings=False):
         """The row under the cursor."""
         return self.shown[self.cursor_row] if 0 <= self.cursor_row < len(self.shown) else None
 
-    def show_rows(self, rows: tuple[QueueRow, ...], now: datetime) -> None:
-        """Show these rows; the cursor goes on being about the same pull request as long as it is there."""
-        self._now = now
-        texts = [row_cells(row, now) for row in rows]
+    def show_rows(self, rows: tuple[QueueRow, ...], among: tuple[QueueRow, ...], now: datetime) -> None:
+        """Show some of the rows, in columns that fit all; the cursor goes on being about the same pull request as long
+        as it is there."""
+        self._again = partial(self.show_rows, rows, among, now)
+        texts = {row.ref: row_cells(row, now) for row in among}
         room = self.size.width - 3  # the mark, and the scroll bar
         layout = rows, texts, room
         if room <= 0 or layout == self._laid_out:
@@ -78,12 +80,13 @@ class QueueTable(DataTable[Text], inherit_bindings=False):
         kept, top = self.row, self.scroll_offset.y
         self._laid_out, self.shown = layout, rows
         looks = make_looks(self.app)
-        chosen, between = columns(texts, room), gap(room)
+        chosen, between = columns(tuple(texts.values()), room), gap(room)
         self.clear(columns=True)
         self.add_column("", width=1, key="mark")
         for name, width in chosen.items():
             self.add_column(Text(HEADINGS[name]), width=width + between, key=name)
-        for row, text in zip(rows, texts, strict=True):
+        for row in rows:
+            text = texts[row.ref]
             cells = [Text(pad(text[name], width), looks[_style(row, name)]) for name, width in chosen.items()]
             self.add_row(Text(" "), *cells, key=_key(row.ref))
         self.scroll_to(y=top, animate=False, force=True)
@@ -94,9 +97,8 @@ class QueueTable(DataTable[Text], inherit_bindings=False):
     def notify_style_update(self) -> None:
         """Another theme: the styles in the cells are made anew."""
         super().notify_style_update()
-        if self._laid_out is not None and self._now is not None:
-            self._laid_out = None
-            self.show_rows(self.shown, self._now)
+        self._laid_out = None
+        self._again()
 
     def watch_cursor_coordinate(self, old: object, new: object) -> None:
         super().watch_cursor_coordinate(old, new)  # type: ignore[arg-type]
@@ -269,7 +271,7 @@ class QueueScreen(Screen[None]):
     def show_page(self) -> None:
         """Everything, for the present page, filter and time."""
         rows = self.page.rows if self.page else ()
-        self.table.show_rows(tuple(row for row in rows if self._passes(row)), self.reviewer.now())
+        self.table.show_rows(tuple(row for row in rows if self._passes(row)), rows, self.reviewer.now())
         self._show_header()
         self._show_detail()
 
