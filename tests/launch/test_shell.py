@@ -40,11 +40,14 @@ def only(evaluation: Evaluation) -> Command:
 def test_an_unknown_value_says_where_it_comes_from() -> None:
     command = only(run("set -e\nN=$(nproc)\nserve --threads $N --tag=x-$N-y --tp 8\n"))
     threads, tag, tp = command.argv[2], command.argv[3], command.argv[5]
-    assert isinstance(threads.text, Mixed) and threads.open
+    assert isinstance(threads.text, Mixed)
+    assert threads.open
     (reason,) = unknowns(threads.text)
     assert (reason.reason, reason.line, reason.path) == ("output of `nproc`", 2, "bench/run.sh")
     assert str(reason) == "line 2: output of `nproc` unknown"
-    assert isinstance(tag.text, Mixed) and tag.text.parts[0] == "--tag=x-" and tag.text.parts[2] == "-y"
+    assert isinstance(tag.text, Mixed)
+    assert tag.text.parts[0] == "--tag=x-"
+    assert tag.text.parts[2] == "-y"
     assert not tag.open
     assert tp.text == "8"
 
@@ -122,14 +125,16 @@ def test_a_loop_that_waits_is_left_without_turning_forever() -> None:
     script = "N=0\nuntil curl -sf http://localhost; do sleep 5; N=$((N+1)); [ $N -gt 600 ] && exit 1; done\nserve\n"
     started = time.process_time()
     command = only(run(script))
-    assert command.line == 3 and time.process_time() - started < 0.5
+    assert command.line == 3
+    assert time.process_time() - started < 0.5
 
 
 def test_what_hangs_on_a_file_s_presence_is_open() -> None:
     script = "which x && echo v > note\n[ -f note ] && A=1\nserve $A\n[ -f bench/run.sh ] && serve there\n"
     first, second = calls(run(script))
     assert first.argv[1].open
-    assert words(second) == ["there"] and second.conditions == ()
+    assert words(second) == ["there"]
+    assert second.conditions == ()
 
 
 # -- files ----------------------------------------------------------------------------------------------------------
@@ -201,7 +206,8 @@ serve "$FLAGS" "$SIZE"
 def test_a_certain_failure_ends_the_script_and_is_told() -> None:
     found = run('need() { [ -n "${!1}" ] || { echo "$1 missing"; exit 1; }; }\nneed SIZE\nserve\n')
     assert not calls(found)
-    assert found.ended is not None and found.ended.line == 1
+    assert found.ended is not None
+    assert found.ended.line == 1
 
 
 def test_a_missing_script_is_a_problem() -> None:
@@ -266,21 +272,12 @@ def test_any_text_is_evaluated(source: str) -> None:
 
 
 _PIECES = st.sampled_from(
-    ["if x; then ", "fi\n", "else ", "while y; do ", "done\n", "case $a in ", "esac\n", "a) ", ";;", "f() { ", "}\n"]
-    + ["$(", ")", "((", "))", "[[ ", " ]] ", "&& ", "|| ", "| ", "A=$B ", "A+=(x ", "${A[@]", ":-b}", "<<E\n", "E\n"]
-    + [
-        "exit ",
-        "return ",
-        "break ",
-        "continue ",
-        "local a=1 ",
-        "set -- a ",
-        "shift\n",
-        "f\n",
-        "$A ",
-        '"',
-        "eval ",
-        "! ",
+    [
+        *["if x; then ", "fi;", "else ", "while y; do ", "done;", "case $a in ", "esac;", "a) ", ";;"],
+        *["f() { ", "};", "$(", ")", "((", "))", "[[ ", " ]] ", "&& "],
+        *["A=$B ", "A+=(x ", "${A[@]", ":-b}", "<<E", "E", "exit ", "return ", "break "],
+        *["continue ", "local a=1 ", "set -- a ", "shift;", "f;", "$A ", '"', "eval ", "! "],
+        "\n",
     ]
 )
 

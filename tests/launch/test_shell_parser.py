@@ -73,15 +73,18 @@ def test_what_cannot_be_read_is_located(source: str, line: int, says: str) -> No
 
 def test_what_stands_before_a_fault_is_kept() -> None:
     first, fault = parse("serve --tp 8\nfi\n", "x.sh").statements
-    assert isinstance(first, Simple) and isinstance(fault, Unreadable)
+    assert isinstance(first, Simple)
+    assert isinstance(fault, Unreadable)
 
 
 def test_a_function_is_read_when_it_is_called() -> None:
     good, bad = parse("f() {\n  echo a\n}\ng() {\n  if\n}\n", "x.sh").statements
-    assert isinstance(good, Function) and isinstance(bad, Function)
+    assert isinstance(good, Function)
+    assert isinstance(bad, Function)
     assert isinstance(good.parse(), Group)
     fault = bad.parse()
-    assert isinstance(fault, Unreadable) and fault.line == 6
+    assert isinstance(fault, Unreadable)
+    assert fault.line == 6
 
 
 def test_lines_continue_and_are_counted() -> None:
