@@ -162,7 +162,8 @@ class Cache:
         """The newest snapshot of a pull request, or of one of its heads (a SHA or the beginning of one), and the
         revision of its policy. Raises NotFoundError."""
         rows = self._rows(
-            "SELECT head, content, policy FROM snapshot WHERE repository = ? AND number = ? ORDER BY taken_at DESC",
+            "SELECT head, content, policy FROM snapshot WHERE repository = ? AND number = ?"
+            " ORDER BY taken_at DESC, rowid DESC",
             (_where(ref.host, ref.repository), ref.number),
         )
         chosen = [row for row in rows if head is None or (_is_prefix(head) and row[0].startswith(head.lower()))]
@@ -178,7 +179,7 @@ class Cache:
         """All snapshots, by repository and number, the newest of a pull request first."""
         rows = self._rows(
             "SELECT repository, number, head, title, taken_at, length(content) FROM snapshot"
-            " ORDER BY repository, number, taken_at DESC",
+            " ORDER BY repository, number, taken_at DESC, rowid DESC",
             (),
         )
         return tuple(
