@@ -12,6 +12,7 @@ _HERE = Path(__file__).parent
 
 FIRST_HEAD = "e36439994615e02aaaf042482234dc7060a6126d"
 SECOND_HEAD = "21d6bbbcbd2d72c59e5b0c11714a62248be45fe0"
+COOKBOOK = "sgl-project/sglang"
 
 # Each revision is the common files and those of one state: the old or the new checkpoint, without or with the new arm.
 _REVISIONS = {
@@ -29,10 +30,18 @@ _REVISIONS = {
 
 
 def trees_of(moment: str) -> Trees:
-    """The revisions of a moment; the policy is that of the default branch."""
+    """The revisions of a moment; the policy is that of the default branch. At the second moment the recipe's page is
+    published upstream."""
     trees = {role: DictTree(_files(state), revision) for role, (revision, state) in _REVISIONS[moment].items()}
     main = trees["default_branch"]
-    return Trees(policy=main, base=trees["base"], head=trees["head"], default_branch=main)
+    page = DictTree(_below("upstream"), "sample of the cookbook")
+    return Trees(
+        policy=main,
+        base=trees["base"],
+        head=trees["head"],
+        default_branch=main,
+        upstream={COOKBOOK: page} if moment == "second" else {},
+    )
 
 
 def comment(name: str) -> str:
@@ -41,10 +50,10 @@ def comment(name: str) -> str:
 
 
 def _files(state: str) -> dict[str, bytes]:
-    return {**_below("common"), **_below(state)}
+    return {**_below("files/common"), **_below(f"files/{state}")}
 
 
 @functools.cache
 def _below(folder: str) -> dict[str, bytes]:
-    top = _HERE / "files" / folder
+    top = _HERE / folder
     return {path.relative_to(top).as_posix(): path.read_bytes() for path in top.rglob("*") if path.is_file()}

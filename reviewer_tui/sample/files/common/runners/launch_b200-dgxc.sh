@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the benchmark script of a point. Written for the sample of reviewer-tui.
-SUFFIX=$([ "$SPEC_DECODING" = "mtp" ] && echo _mtp)
-FOLDER="benchmarks/single_node/fixed_seq_len"
-SCRIPT="$FOLDER/${EXP_NAME%%_*}_${PRECISION}_b200_${FRAMEWORK}${SUFFIX}.sh"
-[ -f "$SCRIPT" ] || SCRIPT="$FOLDER/${EXP_NAME%%_*}_${PRECISION}_b200${SUFFIX}.sh"
+DRAFTS=$([[ "$SPEC_DECODING" == "mtp" ]] && printf '_mtp' || printf '')
+STEM="benchmarks/single_node/fixed_seq_len/${EXP_NAME%%_*}_${PRECISION}_b200"
+SCRIPT="${STEM}_${FRAMEWORK}${DRAFTS}.sh"
+[[ -f "$SCRIPT" ]] || SCRIPT="${STEM}${DRAFTS}.sh"
 bash "$SCRIPT"
