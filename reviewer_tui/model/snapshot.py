@@ -44,7 +44,9 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
 class Trees(msgspec.Struct, frozen=True, kw_only=True):
     """The revisions a review reads: the policy's, both sides of the difference, and the tip to merge into.
 
-    `swept` holds commits of the pull request that were swept, by full SHA, as far as their files are known.
+    `swept` holds commits of the pull request that were swept, by full SHA, as far as their files are known. `upstream`
+    holds recipe repositories as far as their files are at hand: the published main by `owner/name`, and what a linked
+    pull request was merged as by `owner/name@SHA`. Reading a file of them that is not at hand raises DataError.
     """
 
     policy: Tree
@@ -52,3 +54,4 @@ class Trees(msgspec.Struct, frozen=True, kw_only=True):
     head: Tree
     default_branch: Tree
     swept: dict[str, Tree] = {}
+    upstream: dict[str, Tree] = {}

@@ -1,0 +1,259 @@
+"""The recipe links of a sign-off: which count, what upstream says of them, and the arms on the pages they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from reviewer_tui.checks.check import Evidence
+from reviewer_tui.model.errors import DataError
+from reviewer_tui.model.finding import Problem, Status
+from reviewer_tui.model.recipe import UpstreamPullRequest
+from reviewer_tui.model.snapshot import Snapshot
+from reviewer_tui.model.tree import Tree
+from reviewer_tui.policy.policy import Policy
+from reviewer_tui.recipes import sglang, vllm
+from reviewer_tui.recipes.arm import Engine, Reading
+from reviewer_tui.recipes.find import candidate_pages, read_page
+from reviewer_tui.recipes.links import (
+    SGLANG,
+    VLLM_RECIPES,
+    LinkJudgement,
+    RecipeLink,
+    judge,
+    judge_page,
+    judge_pull_request,
+    page_file,
+    page_of_file,
+    recipe_files,
+)
+from reviewer_tui.recipes.submitted import Variant
+
+REPOSITORIES: dict[Engine, str] = {"vllm": VLLM_RECIPES, "sglang": SGLANG}
+CLONE_OPTIONS: dict[str, str] = {VLLM_RECIPES: "--recipes-clone", SGLANG: "--sglang-clone"}
+"""The options that name a local clone of a recipe repository."""
+
+_RECIPE_ITEMS = ("recipe", "recipe_merged")
+
+
+class JudgedLink(msgspec.Struct, frozen=True, kw_only=True):
+    """A link of the sign-off that is, or is taken for, one to a recipe.
+
+    `line` is the sign-off's; `beside` is the label of the item where it stands outside the detail section; `remedy`
+    is how to learn what is not known; `upstream` the linked pull request where its state is known.
+    """
+
+    link: RecipeLink
+    status: Status
+    sentence: str
+    line: int
+    beside: str | None = None
+    remedy: str = ""
+    offer: str | None = None
+    upstream: UpstreamPullRequest | None = None
+
+    @property
+    def accepted(self) -> bool:
+        return self.status is Status.PASS
+
+
+class Page(msgspec.Struct, frozen=True, kw_only=True):
+    """A documentation page as it was read at one commit; `link` is the link that led to it, `published` whether the
+    commit is that of main."""
+
+    link: RecipeLink
+    engine: Engine
+    repository: str
+    path: str
+    commit: str
+    published: bool
+    reading: Reading
+
+
+class Pages(msgspec.Struct, frozen=True, kw_only=True):
+    """What the accepted links document. `absent` says of each thing that is not at hand what it is and how to get
+    it: what these pages do not say may stand there."""
+
+    pages: tuple[Page, ...] = ()
+    absent: tuple[str, ...] = ()
+
+
+def judged_links(evidence: Evidence) -> tuple[JudgedLink, ...] | None:
+    """The recipe links of the sign-off, judged by their form and by what upstream says; None without a sign-off.
+
+    Only the detail section and the recipe items are looked at, and the template's own links are no links.
+    """
+    text, sign_off = evidence.sign_off_text, evidence.sign_off
+    if text is None or sign_off is None:
+        return None
+    # Comparing texts word by word costs 25 ms to import, which only a review with a sign-off should pay.
+    from reviewer_tui.signoff.links import LinkKind, links_of
+    from reviewer_tui.signoff.match import Matching, match_boxes
+
+    template = evidence.policy.template.value
+    matching = match_boxes(sign_off, template) if template else Matching(items=())
+    kinds = {
+        LinkKind.UPSTREAM_PULL_REQUEST,
+        LinkKind.UPSTREAM_FILE,
+        LinkKind.RECIPE_PAGE,
+        LinkKind.LEGACY_RECIPE,
+        LinkKind.RECIPE_ROOT,
+        LinkKind.PULL_REQUEST,
+    }
+    ref = evidence.snapshot.ref
+    items = {match.item.label for match in matching.items if match.item.name in _RECIPE_ITEMS}
+    judged: dict[str, JudgedLink] = {}
+    for link in links_of(text, sign_off, matching, template, repository=ref.repository, host=ref.host):
+        if link.own or link.kind not in kinds or link.place not in ("detail", *items):
+            continue
+        found = _judged(judge(link.target.url), evidence, link.line, None if link.place == "detail" else link.place)
+        known = judged.get(found.link.url)
+        if known is None or (known.beside and not found.beside):
+            judged[found.link.url] = found
+    return tuple(judged.values())
+
+
+def _judged(link: RecipeLink, evidence: Evidence, line: int, beside: str | None) -> JudgedLink:
+    upstream = pull_request_of(evidence.snapshot, link)
+    remedy = ""
+    try:
+        if link.form == "pull_request":
+            decided = judge_pull_request(link, upstream)
+            part = evidence.snapshot.upstream
+            if upstream is None:
+                remedy = " ".join(filter(None, (part.reason, part.remedy))) or _how(link.repository or "")
+        else:
+            main = evidence.trees.upstream.get(link.repository or REPOSITORIES[link.engine or "vllm"])
+            decided = judge_page(link, main)
+            remedy = _how(link.repository or "") if decided.status is Status.UNVERIFIED else ""
+    except DataError as error:
+        decided = LinkJudgement(link=link, status=Status.UNVERIFIED, sentence=f"{link.url} could not be looked up.")
+        remedy = str(error)
+    return JudgedLink(
+        link=link,
+        status=decided.status,
+        sentence=decided.sentence,
+        line=line,
+        beside=beside,
+        remedy=remedy,
+        offer=decided.offer,
+        upstream=upstream,
+    )
+
+
+def _how(repository: str) -> str:
+    """How to get a recipe repository's files."""
+    option = CLONE_OPTIONS.get(repository)
+    clone = f"Name a clone of {repository} with {option} DIR" if option else "Load the pull request with the network"
+    return f"{clone}, or load the pull request with reviewer-tui fetch." if option else f"{clone}: reviewer-tui fetch."
+
+
+def pull_request_of(snapshot: Snapshot, link: RecipeLink) -> UpstreamPullRequest | None:
+    """The pull request that a link names, where its state is known."""
+    if link.number is None or link.repository is None:
+        return None
+    wanted = (link.repository.casefold(), link.number)
+    pulls = snapshot.upstream.value or ()
+    return next((pull for pull in pulls if (pull.repository.casefold(), pull.number) == wanted), None)
+
+
+# -- the pages behind the links ---------------------------------------------------------------------------------------
+
+
+def linked_pages(evidence: Evidence, links: Iterable[JudgedLink], variants: Sequence[Variant]) -> Pages:
+    """The pages that accepted links stand for, read for the hardware of the variants: of a pull request the pages that
+    it changes, as it left them and as they are published now; of a page what is published."""
+    pages: dict[tuple[str, str], Page] = {}
+    absent: dict[str, None] = {}
+    for judged in links:
+        mine = [variant for variant in variants if variant.engine == judged.link.engine]
+        if not judged.accepted or not mine:
+            continue
+        for tree, published, missing in _revisions(evidence, judged):
+            if tree is None:
+                absent[missing] = None
+                continue
+            try:
+                for page in _pages_of(judged, tree, published, mine):
+                    pages.setdefault((page.path, _content(page, tree)), page)
+            except DataError as error:
+                absent[str(error)] = None
+    return Pages(pages=tuple(pages.values()), absent=tuple(absent))
+
+
+def _revisions(evidence: Evidence, judged: JudgedLink) -> Iterator[tuple[Tree | None, bool, str]]:
+    """Where to read what a link stands for: the tree if it is at hand, whether it is main, and what to say if not."""
+    repository, trees = judged.link.repository or "", evidence.trees.upstream
+    commit = judged.upstream.merge_commit if judged.upstream else None
+    if judged.link.form == "pull_request":
+        merged = f"The recipe files of {repository}#{judged.link.number} as merged are not at hand. {_how(repository)}"
+        yield trees.get(f"{repository}@{commit}") if commit else None, False, merged
+    yield trees.get(repository), True, f"The published pages of {repository} are not at hand. {_how(repository)}"
+
+
+def _content(page: Page, tree: Tree) -> str:
+    """The objects that make up a page: pages that did not change between two commits are one."""
+    files = sglang.page_files(tree, page.path) if page.engine == "sglang" else (page.path,)
+    return " ".join(tree.blob(path) or "" for path in files)
+
+
+def _pages_of(judged: JudgedLink, tree: Tree, published: bool, variants: Sequence[Variant]) -> Iterator[Page]:
+    engine = judged.link.engine or "sglang"
+    for path in _paths(judged, tree, engine, variants):
+        yield Page(
+            link=judged.link,
+            engine=engine,
+            repository=judged.link.repository or REPOSITORIES[engine],
+            path=path,
+            commit=tree.revision,
+            published=published,
+            reading=read_page(tree, engine, path, variants),
+        )
+
+
+def _paths(judged: JudgedLink, tree: Tree, engine: Engine, variants: Sequence[Variant]) -> tuple[str, ...]:
+    if judged.upstream is None:
+        path = page_file(judged.link, tree)
+        return (path,) if path else ()
+    changed = recipe_files(judged.upstream.repository, judged.upstream.files)
+    addresses = (
+        address_of(engine, page) for file in changed if (page := page_of_file(judged.upstream.repository, file))
+    )
+    found = dict.fromkeys(path for address in addresses if (path := page_file(judge(address), tree)))
+    shared = [file for file in changed if page_of_file(judged.upstream.repository, file) is None]
+    # Snippets and strategies have no page of their own: the submitted models' pages may be made of them.
+    for path in candidate_pages(variants, tree, engine) if shared else ():
+        if engine == "vllm" or _names(shared) & _names(sglang.page_files(tree, path)):
+            found[path] = None
+    return tuple(found)
+
+
+def _names(paths: Iterable[str]) -> set[str]:
+    """Paths below the documentation's folder, which was renamed on the way."""
+    return {path.partition("/")[2] for path in paths}
+
+
+def address_of(engine: Engine, page: str) -> str:
+    """The published address of a page."""
+    return vllm.page_url(f"models/{page}.yaml") if engine == "vllm" else sglang.page_url(f"docs/cookbook/{page}.mdx")
+
+
+def problems_of(pages: Iterable[Page]) -> tuple[Problem, ...]:
+    """What could not be read on the pages, each once."""
+    return tuple(dict.fromkeys(problem for page in pages for problem in page.reading.problems))
+
+
+def main_trees(evidence: Evidence) -> dict[Engine, Tree]:
+    """The published pages that are at hand, by engine."""
+    trees = evidence.trees.upstream
+    return {engine: trees[repository] for engine, repository in REPOSITORIES.items() if repository in trees}
+
+
+def recipe_text(policy: Policy) -> str:
+    """What the policy says about recipes: the check in the verifier's words, else the items of the checklist."""
+    check = policy.check("recipe")
+    if check is not None and check.text:
+        return f"{check.title}\n{check.text}"
+    template = policy.template.value
+    return "\n".join(item.text for item in template.items if item.name in _RECIPE_ITEMS) if template else ""
