@@ -82,12 +82,7 @@ class _Side:
 
     def files(self, entry: Entry) -> set[str]:
         """The paths of all files behind an entry."""
-        return {
-            file.path
-            for item in self.rows(entry)
-            for file in self.resolver.files(item.row, entry)
-            if file.path is not None
-        }
+        return self.resolver.paths(entry, (item.row for item in self.rows(entry)))
 
 
 class _Comparison:

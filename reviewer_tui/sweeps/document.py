@@ -7,7 +7,7 @@ wins, as for SafeLoader), more than one document, recursive or exploding aliases
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -63,12 +63,27 @@ def read_document(text: str, path: str, *, pure: bool = False) -> Document:
         composer.report(fault.rule, fault.message, fault.mark)
     except yaml.YAMLError as error:
         said = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read"
-        composer.report("yaml", f"This is not valid YAML: {said}.", getattr(error, "problem_mark", None))
+        mark = getattr(error, "problem_mark", None) or _position(text, getattr(error, "position", None))
+        composer.report("yaml", f"This is not valid YAML: {said}.", mark)
     except (ValueError, OverflowError) as error:
         composer.report("yaml", f"This is not valid YAML: {error}.", None)
     else:
         return Document(value=value, lines=composer.lines, problems=tuple(composer.problems))
     return Document(value=None, lines={}, problems=tuple(composer.problems), readable=False)
+
+
+class _Mark(NamedTuple):
+    """A place as PyYAML has it: line and column from 0."""
+
+    line: int
+    column: int
+
+
+def _position(text: str, position: int | None) -> _Mark | None:
+    """The place of a character that YAML does not allow, of which PyYAML says only how many are before it."""
+    if position is None:
+        return None
+    return _Mark(text.count("\n", 0, position), position - text.rfind("\n", 0, position) - 1)
 
 
 class _Anchor:

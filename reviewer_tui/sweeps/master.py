@@ -53,7 +53,11 @@ class Block(NamedTuple):
 class MasterConfig:
     """One master config: its keys in the file's order, and each key's block, entry and faults on demand."""
 
-    def __init__(self, text: str, path: str, like: MasterConfig | None = None) -> None:
+    def __init__(
+        self, text: str, path: str, like: MasterConfig | None = None, faults: tuple[Problem, ...] = ()
+    ) -> None:
+        """`faults` are those of the bytes that the text was read from."""
+        self._byte_faults = faults
         self.path = path
         self.text = text
         self._entries: dict[str, Entry] = {}
@@ -90,7 +94,11 @@ class MasterConfig:
     def problems(self) -> tuple[Problem, ...]:
         """The faults of the file as YAML, of the keys parsed so far; the schema's are `schema.check_entry`."""
         self._settled()
-        return (*self._faults, *(problem for key in self._problems for problem in self._problems[key]))
+        return (
+            *self._byte_faults,
+            *self._faults,
+            *(problem for key in self._problems for problem in self._problems[key]),
+        )
 
     def block(self, key: str) -> Block | None:
         """The text of a key."""
@@ -194,8 +202,18 @@ def parse_master(text: bytes | str, path: str, like: MasterConfig | None = None)
 
     `like` is another version of the file: what it begins and ends with alike is not looked through again.
     """
-    decoded = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-    return MasterConfig(decoded.removeprefix("\ufeff"), path, like)
+    decoded, faults = _decoded(text, path) if isinstance(text, bytes) else (text, ())
+    return MasterConfig(decoded.removeprefix("\ufeff"), path, like, faults)
+
+
+def _decoded(content: bytes, path: str) -> tuple[str, tuple[Problem, ...]]:
+    """The text of a file; where it is no UTF-8, as much of it as can be read, and the place of the fault."""
+    try:
+        return content.decode("utf-8"), ()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        problem = Problem(path=path, message="The file is not UTF-8.", rule="encoding", line=line)
+        return content.decode("utf-8", "replace"), (problem,)
 
 
 def duplicates(masters: Iterable[MasterConfig]) -> tuple[Problem, ...]:

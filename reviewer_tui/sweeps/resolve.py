@@ -29,10 +29,8 @@ _NAMED_FILE = re.compile(r"(?<![\w-])[\w-]++\.(?:sh|slurm|py|patch|diff|jinja|j2
 _FOLDERS_BEFORE = re.compile(r"[\w./-]*$")
 _ASIDE = ("/deprecated/", "/speedbench/")
 # What decides the files of a row, next to the start of its name and the settings of its workers.
-_DECIDING = (
-    *("runner", "model-prefix", "precision", "framework", "spec-decoding", "scenario-type"),
-    *("srt-recipe-dir", "srt-recipe", "eval-srt-recipe"),
-)
+_DECIDING_IN_ENTRY = ("spec-decoding", "scenario-type", "srt-recipe-dir", "srt-recipe", "eval-srt-recipe")
+_DECIDING = ("runner", "model-prefix", "precision", "framework", *_DECIDING_IN_ENTRY)
 _SETTINGS = {"CONFIG_FILE": "recipe", "EVAL_CONFIG_FILE": "eval_recipe"}
 
 
@@ -58,6 +56,7 @@ class Resolver:
         self._layout = layout
         self._runners = runners
         self._launchers: dict[str, Launcher | None] = {}
+        self._by_label: dict[str, tuple[Launcher, ...]] = {}
         self._helpers: dict[str, tuple[str, ...]] = {}
         self._files: dict[bytes, tuple[ResolvedFile, ...]] = {}
         self._folders: dict[str, list[str]] = {}
@@ -80,6 +79,14 @@ class Resolver:
         if same not in self._files:
             self._files[same] = self._resolved(row, entry)
         return self._files[same]
+
+    def paths(self, entry: Entry, rows: Iterable[Row]) -> set[str]:
+        """The paths of all files behind the rows of an entry. Rows of one arm share their workers and their files."""
+        arms: dict[tuple[Any, ...], Row] = {}
+        for row in rows:
+            workers = (id(row.get("prefill")), id(row.get("decode")))
+            arms.setdefault((*workers, *(str(row.get(name)) for name in _DECIDING_IN_ENTRY)), row)
+        return {file.path for row in arms.values() for file in self.files(row, entry) if file.path is not None}
 
     def _resolved(self, row: Row, entry: Entry | None) -> tuple[ResolvedFile, ...]:
         found: dict[tuple[Role, str | None, str], ResolvedFile] = {}
@@ -107,6 +114,11 @@ class Resolver:
 
     def launchers(self, label: str) -> tuple[Launcher, ...]:
         """The launchers of a runner label's machines; of an undefined label those that its text begins like."""
+        if label not in self._by_label:
+            self._by_label[label] = self._label_launchers(label)
+        return self._by_label[label]
+
+    def _label_launchers(self, label: str) -> tuple[Launcher, ...]:
         machines = self._runners.machines(label) or (label.removeprefix(CLUSTER_PREFIX),)
         found = dict.fromkeys(name for machine in machines for name in self._launcher_names(launcher_name(machine)))
         return tuple(launcher for name in found if (launcher := self._launcher(name)) is not None)

@@ -163,6 +163,14 @@ def test_a_key_in_two_files() -> None:
     assert small.NVIDIA in problem.message
 
 
+def test_bytes_that_are_no_text_are_located() -> None:
+    master = parse_master(small.FIXED.encode().replace(b"org/Model", b"org/\xffModel"), "x")
+    entry = master.entry("dsr1-fp8-b200-sglang")
+    assert [(problem.rule, problem.line) for problem in master.problems] == [("encoding", 3)]
+    assert entry is not None
+    assert entry.model == "org/\ufffdModel"
+
+
 def test_a_byte_order_mark_is_no_text() -> None:
     assert parse_master("\ufeff" + small.FIXED, "x").keys == ("dsr1-fp8-b200-sglang",)
 

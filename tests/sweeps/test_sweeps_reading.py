@@ -108,6 +108,7 @@ def test_lines_of_paths() -> None:
         ("a: <<\n", "merge", 1),
         ("a: &x 1\nb: &x 2\n", "anchor", 2),
         (f"a: {'9' * 5000}\n", "yaml", None),
+        ("a: 1\nb: \0\n", "yaml", 2),
         ("[" * 100, "depth", 1),
         ("a: " + "x" * 100_001, "too-large", 1),
     ],
