@@ -264,3 +264,11 @@ def test_equal_entries_have_no_changes_and_others_some(one: object, other: objec
     second = type(old)(key="k", path="x", line=1, end_line=1, fields={"a": other, "router": other})
     assert field_changes(first, first) == ()
     assert bool(field_changes(first, second)) == (one != other or type(one) is not type(other))
+
+
+def test_a_script_under_another_name_is_no_change() -> None:
+    named = SCRIPT.replace("dsr1_fp8_b200", "dsr1_fp8_b200_sglang")
+    seen = config_changes(small.tree(), small.tree({SCRIPT: None, named: small.SCRIPTS[SCRIPT]}))
+    assert seen.keys == ()
+    other = config_changes(small.tree(), small.tree({SCRIPT: None, named: "serve --other\n"}))
+    assert only(other).files == (SCRIPT, named)

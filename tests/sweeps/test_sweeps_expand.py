@@ -15,7 +15,7 @@ from reviewer_tui.model.config import Entry
 from reviewer_tui.sweeps.evals import EvalMode
 from reviewer_tui.sweeps.expand import expand_entries, matching_keys
 from reviewer_tui.sweeps.master import parse_master
-from reviewer_tui.sweeps.rows import concurrencies
+from reviewer_tui.sweeps.rows import canonical, concurrencies
 from reviewer_tui.sweeps.rules import NEWEST, Feature, GeneratorRules
 from reviewer_tui.sweeps.runners import Hardware, Runners, parse_runners
 from reviewer_tui.sweeps.schema import check_entry, refuses
@@ -283,3 +283,73 @@ def test_random_entries_expand_as_the_reference_says(made: list[dict[str, Any]],
     expansion = expand_entries(given_entries, runners, GeneratorRules(), mode)
     assert expansion.problems == ()
     assert expansion.plain_rows() == reference.rows_of(made, HARDWARE, mode)
+
+
+# --- memory budgets, and values that no schema allows ---
+
+
+def budgets(text: str, runners: str = small.RUNNERS, feature: Feature = NEWEST) -> list[int] | str:
+    """The memory budgets of an entry's rows, or why there are none."""
+    found = parse_runners(runners, "configs/runners.yaml")
+    expansion = expand_entries([small.entry_of(text)], found, GeneratorRules(feature=feature), "none")
+    if expansion.problems:
+        return expansion.problems[0].message
+    return [item.row["total-cpu-dram-gb"] for item in expansion.rows]
+
+
+def test_the_budget_is_the_nodes_share() -> None:
+    assert budgets(small.AGENTIC) == [0, 0, 524]
+    assert budgets(small.AGENTIC.replace("{ tp: 4, kv-offloading: dram", "{ tp: 8, kv-offloading: dram")) == [
+        0,
+        0,
+        1048,
+    ]
+    rich = small.RUNNERS.replace("2_000_000", "9_000_000")
+    assert budgets(small.AGENTIC, rich) == [0, 0, 749]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("{ tp: 4, kv-offloading: dram", "{ tp: 16, kv-offloading: dram", "do not fit on a node"),
+        ("{ tp: 4, kv-offloading: dram", "{ tp: '4', kv-offloading: dram", "must be positive whole numbers"),
+        ("dram-utilization: 0.5", "dram-utilization: 2", "above 0 and at most 1"),
+        ("kv-offload-backend: { name: hicache }", "kv-offload-backend: hicache", "has no name"),
+        ("cluster:b200-dgxc", "cluster:unknown", "which configs/runners.yaml does not give"),
+        ("{ tp: 4, kv-offloading: none, conc", "{ tp: 4, conc", "`kv-offloading` is missing"),
+    ],
+)
+def test_budgets_that_cannot_be(old: str, new: str, why: str) -> None:
+    assert why in budgets(small.AGENTIC.replace(old, new))
+
+
+OFFLOADED = "kv-offloading: dram, kv-offload-backend: { name: hicache }, conc-list: [8]"
+
+
+@pytest.mark.parametrize(
+    ("tensor", "result"),
+    [(2, [262]), (8, [1048]), (16, [1048]), (3, "do not divide a node"), (12, "do not fill whole nodes")],
+)
+def test_replicas_of_several_nodes_tile_them(tensor: int, result: list[int] | str) -> None:
+    arm = (
+        f"{{ prefill: {{ num-worker: 2, tp: {tensor}, ep: 1, dp-attn: false }}, decode: {{ num-worker: 1, tp: 8, ep: 1,"
+    )
+    text = small.AGENTIC.replace("multinode: false", "multinode: true").split("      - { tp: 4")[0]
+    made = budgets(f"{text}      - {arm} dp-attn: false }}, {OFFLOADED} }}\n")
+    assert made == result if isinstance(result, list) else result in str(made)
+
+
+def test_rows_of_multi_node_offloading_before_it_had_budgets() -> None:
+    text = small.AGENTIC_MULTINODE
+    rules = GeneratorRules(feature=Feature.CONTEXT_PARALLEL, agentic_concs_per_row=2)
+    rows = expand_entries([small.entry_of(text)], Runners(path=""), rules, "none").plain_rows()
+    assert [row["conc"] for row in rows] == [[8, 32], [16]]
+    assert rows[0]["exp-name"] == "dsv4_p1x8_d1x8_conc8x32"
+    assert "total-cpu-dram-gb" not in rows[0]
+    oldest = expand_entries([small.entry_of(text)], Runners(path=""), GeneratorRules(feature=Feature.BASE), "none")
+    assert [item.row["conc"] for item in oldest.rows] == [8, 32, 16]
+
+
+def test_values_that_no_row_should_hold_still_compare() -> None:
+    assert canonical({"b": 2**70, "a": {1: "x", "y": [True]}}) == canonical({"a": {"y": [True], 1: "x"}, "b": 2**70})
+    assert canonical({"a": 2**70}) != canonical({"a": 2**71})
