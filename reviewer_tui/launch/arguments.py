@@ -25,6 +25,7 @@ Value: TypeAlias = Any
 
 _TABLES = frozenset({"sglang", "vllm", "trtllm", "atom", "dynamo"})
 _NUMBER = re.compile(r"-?(?:\d+|\d*\.\d+|\d+\.\d*)(?:[eE][+-]?\d+)?")
+_FLAG = re.compile(r"--?[A-Za-z]")
 _VERSION = re.compile(r"(?<![\d.])v?(\d{1,3}\.\d{1,3}(?:\.\d{1,3})?)(?:\.?(?:post|rc|dev)\d*)?(?![\d.])")
 _MAX_JSON = 100_000
 
@@ -48,7 +49,8 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
 
     `spellings` tells how a flag was written and `lines` where; `unknown_flags` are those that no table knows;
     `deprecated` maps a spelling to what replaced it; `positional` are words that belong to no flag (vLLM's model);
-    `open` says why there may be arguments that are not listed (an unquoted value that is unknown).
+    `open` says why there may be arguments that are not listed (an unquoted value that is unknown); `listed` are the
+    flags whose values stand as words of their own.
     """
 
     values: Mapping[str, Value] = {}
@@ -58,6 +60,7 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
     deprecated: Mapping[str, str] = {}
     positional: tuple[Text, ...] = ()
     open: tuple[Unknown, ...] = ()
+    listed: frozenset[str] = frozenset()
 
     @property
     def unknowns(self) -> dict[str, str]:
@@ -67,10 +70,24 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
     def words(self) -> list[Argument]:
         """The arguments as words again: what `canonical` reads back to the same values."""
         words: list[Argument] = [Argument(text, 0) for text in self.positional]
-        for name, value in self.values.items():
-            words.extend(_words_of(name, value, self.lines.get(name, 0)))
         words.extend(Argument(Mixed((reason,)), 0, open=True) for reason in self.open)
+        for name, value in self.values.items():
+            words.extend(self._words_of(name, value, self.lines.get(name, 0)))
         return words
+
+    def _words_of(self, name: str, value: Value, line: int) -> list[Argument]:
+        if value is True:
+            return [Argument(name, line)]
+        if value is False:
+            negated = self.spellings.get(name, "").startswith("--no-")
+            return [Argument(f"--no-{name[2:]}" if negated else f"{name}=false", line)]
+        texts = [_text_of(item) for item in value] if name in self.listed and isinstance(value, list) else []
+        if len(texts) < 2 or any(_FLAG.match(show(text)) for text in texts):
+            text = _text_of(value)
+            if _FLAG.match(show(text)):
+                return [Argument(concat([f"{name}=", text]), line)]
+            texts = [text]
+        return [Argument(name, line), *(Argument(text, line) for text in texts)]
 
 
 def unknown_in(value: Value) -> Unknown | None:
@@ -161,7 +178,9 @@ def _lookup(engine: str, name: str) -> str:
 
 def _own_name(engine: str, name: str) -> str:
     """The name of a flag that no table knows: its own, in the engine's usual spelling."""
-    return f"--{name[2:].replace('-', '_')}" if engine == "trtllm" else _lookup(engine, name)
+    if engine == "trtllm" and name.startswith("--"):
+        return f"--{name[2:].replace('-', '_')}"
+    return _lookup(engine, name)
 
 
 def find_flag(engine: str, name: str, version: str | None = None) -> tuple[Flag, bool] | None:
@@ -203,7 +222,8 @@ def canonical_mapping(
     mapping: Mapping[str, Any], engine: str, version: str | None = None, lines: Mapping[str, int] | None = None
 ) -> Arguments:
     """The same for arguments that are already a mapping of flag names without dashes to values, as recipes in YAML
-    have them: True is a bare switch, False and null leave an argument out, apart from a switch that can be negated."""
+    have them: True is a bare switch, False and null leave an argument out, apart from a switch that can be negated and
+    from TensorRT-LLM's options, where False is a value."""
     reader = _Reader(engine, version)
     for name, value in mapping.items():
         reader.line = (lines or {}).get(str(name), 0)
@@ -223,6 +243,7 @@ class _Reader:
         self.deprecated: dict[str, str] = {}
         self.positional: list[Text] = []
         self.open: list[Unknown] = []
+        self.listed: set[str] = set()
         self.dotted: dict[str, dict[str, Value]] = {}
         self.line = 0
 
@@ -237,6 +258,7 @@ class _Reader:
             deprecated=self.deprecated,
             positional=tuple(self.positional),
             open=tuple(self.open),
+            listed=frozenset(self.listed),
         )
 
     def read(self, words: Sequence[Argument]) -> Arguments:
@@ -313,10 +335,10 @@ class _Reader:
         """A flag of a mapping."""
         found = find_flag(self.engine, name, self.version)
         if value is None or value is False:
-            negatable = found is not None and found[0].takes == "b"
-            if value is False and negatable:
-                assert found is not None
-                self._put(found[0].name, found[1], name)
+            if value is False and (self.engine == "trtllm" or (found is not None and found[0].takes == "b")):
+                self._put(
+                    found[0].name if found else _own_name(self.engine, name), found is not None and found[1], name
+                )
             return
         if value is True:
             self._settle(name, found, [])
@@ -333,7 +355,7 @@ class _Reader:
         if found is None:
             self.unknown_flags.setdefault(name)
             value: Value = True if not values else values[0] if len(values) == 1 else values
-            self._put(_own_name(self.engine, name), value, name)
+            self._put(_own_name(self.engine, name), value, name, listed=len(values) > 1)
             return
         flag, negated = found
         if flag.takes in ("0", "b"):
@@ -354,11 +376,12 @@ class _Reader:
         name = replaced[0].name if replaced else name
         if fixed and value is False:
             return
-        self._put(name, typed(fixed) if fixed else value, spelling)
+        self._put(name, typed(fixed) if fixed else value, spelling, listed=flag.takes in ("+", "*"))
 
-    def _put(self, name: str, value: Value, spelling: str) -> None:
+    def _put(self, name: str, value: Value, spelling: str, listed: bool = False) -> None:
         self.values.pop(name, None)
         self.values[name] = value
+        (self.listed.add if listed else self.listed.discard)(name)
         self.spellings[name] = spelling
         self.lines[name] = self.lines.get(name, self.line) if name in self.dotted else self.line
 
@@ -378,7 +401,7 @@ def _split(text: Text) -> tuple[str | None, Text | None]:
 
 
 def _looks_like_flag(text: str) -> bool:
-    return len(text) > 1 and text[0] == "-" and text != "--" and not _NUMBER.fullmatch(text)
+    return _FLAG.match(text) is not None
 
 
 def _is_flag(word: Argument) -> bool:
@@ -392,6 +415,8 @@ def typed(text: Text) -> Value:
         return _typed_mixed(text)
     if len(text) < 40 and _NUMBER.fullmatch(text):
         number = float(text)
+        if number in (float("inf"), float("-inf")):
+            return text
         return int(number) if number.is_integer() and abs(number) < 1e15 and not re.search(r"[eE]", text) else number
     if text in ("true", "True", "false", "False"):
         return text in ("true", "True")
@@ -438,21 +463,25 @@ def _json(text: str) -> Any:
         return None
 
 
-def _words_of(name: str, value: Value, line: int) -> list[Argument]:
-    if value is True:
-        return [Argument(name, line)]
-    if value is False:
-        return [Argument(f"--no-{name[2:]}", line)]
-    if isinstance(value, list) and all(not isinstance(item, dict | list) for item in value):
-        return [Argument(name, line), *(Argument(_text_of(item), line) for item in value)]
-    return [Argument(name, line), Argument(_text_of(value), line)]
-
-
 def _text_of(value: Value) -> Text:
     if isinstance(value, Unknown):
         return Mixed((value,))
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, dict | list):
-        return json.dumps(value, default=str)
+        return _json_text(value)
     return str(value)
+
+
+def _json_text(value: Value) -> Text:
+    """A value as JSON in which unknown pieces stand as such."""
+    holes: list[Unknown] = []
+
+    def hole(unknown: Any) -> str:
+        if not isinstance(unknown, Unknown):
+            return str(unknown)
+        holes.append(unknown)
+        return f"\ue000{len(holes) - 1}\ue001"
+
+    pieces = re.split('"\ue000(\\d+)\ue001"', json.dumps(value, default=hole, ensure_ascii=False))
+    return concat(holes[int(piece)] if number % 2 else piece for number, piece in enumerate(pieces))
