@@ -13,7 +13,7 @@ from reviewer_tui.model.recipe import UpstreamPullRequest
 from reviewer_tui.model.snapshot import Snapshot
 from reviewer_tui.model.tree import Tree
 from reviewer_tui.policy.policy import Policy
-from reviewer_tui.recipes import sglang, vllm
+from reviewer_tui.recipes import sglang
 from reviewer_tui.recipes.arm import Engine, Reading
 from reviewer_tui.recipes.find import candidate_pages, read_page
 from reviewer_tui.recipes.links import (
@@ -24,6 +24,7 @@ from reviewer_tui.recipes.links import (
     judge,
     judge_page,
     judge_pull_request,
+    page_address,
     page_file,
     page_of_file,
     recipe_files,
@@ -213,30 +214,27 @@ def _pages_of(judged: JudgedLink, tree: Tree, published: bool, variants: Sequenc
 
 
 def _paths(judged: JudgedLink, tree: Tree, engine: Engine, variants: Sequence[Variant]) -> tuple[str, ...]:
+    """The files of the pages that a link stands for."""
     if judged.upstream is None:
         path = page_file(judged.link, tree)
         return (path,) if path else ()
-    changed = recipe_files(judged.upstream.repository, judged.upstream.files)
-    addresses = (
-        address_of(engine, page) for file in changed if (page := page_of_file(judged.upstream.repository, file))
-    )
-    found = dict.fromkeys(path for address in addresses if (path := page_file(judge(address), tree)))
-    shared = [file for file in changed if page_of_file(judged.upstream.repository, file) is None]
+    repository, files = judged.upstream.repository, judged.upstream.files
+    pages = {file: page_of_file(repository, file) for file in recipe_files(repository, files)}
+    links = (judge(page_address(engine, page)) for page in pages.values() if page)
+    found = dict.fromkeys(path for link in links if (path := page_file(link, tree)))
     # Snippets and strategies have no page of their own: the submitted models' pages may be made of them.
-    for path in candidate_pages(variants, tree, engine) if shared else ():
-        if engine == "vllm" or _names(shared) & _names(sglang.page_files(tree, path)):
+    parts = _inside(file for file, page in pages.items() if page is None)
+    if engine == "sglang":
+        parts -= _inside(file for path in found for file in sglang.page_files(tree, path))
+    for path in candidate_pages(variants, tree, engine) if parts else ():
+        if engine == "vllm" or parts & _inside(sglang.page_files(tree, path)):
             found[path] = None
     return tuple(found)
 
 
-def _names(paths: Iterable[str]) -> set[str]:
+def _inside(paths: Iterable[str]) -> set[str]:
     """Paths below the documentation's folder, which was renamed on the way."""
     return {path.partition("/")[2] for path in paths}
-
-
-def address_of(engine: Engine, page: str) -> str:
-    """The published address of a page."""
-    return vllm.page_url(f"models/{page}.yaml") if engine == "vllm" else sglang.page_url(f"docs/cookbook/{page}.mdx")
 
 
 def problems_of(pages: Iterable[Page]) -> tuple[Problem, ...]:

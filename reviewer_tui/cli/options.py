@@ -14,11 +14,18 @@ from typing import NoReturn
 
 from reviewer_tui.model.errors import DataError, UsageError
 from reviewer_tui.model.refs import DEFAULT_HOST, DEFAULT_REPOSITORY
+from reviewer_tui.recipes.links import SGLANG, VLLM_RECIPES
 from reviewer_tui.review.load import ReviewRequest
 from reviewer_tui.review.queues import DEFAULT_LIMIT
 from reviewer_tui.sources.source import Source
 
 CLONE_VARIABLE = "REVIEWER_TUI_CLONE"
+
+# Local clones of recipe repositories: option, variable, and the repository that it is a clone of.
+RECIPE_CLONES = (
+    ("recipes_clone", "REVIEWER_TUI_RECIPES_CLONE", VLLM_RECIPES),
+    ("sglang_clone", "REVIEWER_TUI_SGLANG_CLONE", SGLANG),
+)
 _LOGIN = re.compile(r"@?([A-Za-z\d](?:[A-Za-z\d-]{0,38})(?:\[bot\])?)\Z")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*\Z")
 _LARGEST_SIGN_OFF = 1 << 20
@@ -40,6 +47,12 @@ def add_source(parser: argparse.ArgumentParser) -> None:
         help=f"read a local clone, bare or not, refs/pull/N/head included; no network (default: ${CLONE_VARIABLE})",
     )
     group.add_argument("--offline", action="store_true", help="read the cache only; no network")
+    for name, variable, repository in RECIPE_CLONES:
+        group.add_argument(
+            f"--{name.replace('_', '-')}",
+            metavar="DIR",
+            help=f"read recipes from a local clone of {repository} (default: ${variable})",
+        )
     group.add_argument("--repo", metavar="OWNER/NAME", default=DEFAULT_REPOSITORY, help="default: %(default)s")
     group.add_argument("--host", metavar="HOST", default=DEFAULT_HOST, help="default: %(default)s")
 
@@ -121,10 +134,26 @@ def _read_limited(path: Path) -> bytes:
 
 @contextlib.contextmanager
 def source_of(args: argparse.Namespace, progress: Callable[[str], None] | None = None) -> Iterator[Source]:
-    """The source that the options name, open for as long as it is used: a clone, the cache, or GitHub.
+    """The source that the options name, open for as long as it is used: a clone, the cache, or GitHub, and beside it
+    the clones of recipe repositories.
 
     `progress` is told what is being loaded and waited for; without it, waits show on stderr.
     """
+    folders = {repo: getattr(args, name) or os.environ.get(variable) for name, variable, repo in RECIPE_CLONES}
+    with _reviewed(args, progress) as source:
+        if not any(folders.values()):
+            yield source
+            return
+        from reviewer_tui.sources.recipe_clones import RecipeClone, WithRecipeClones
+
+        clones = [RecipeClone(folder, repository) for repository, folder in folders.items() if folder]
+        with WithRecipeClones(source, clones) as both:
+            yield both
+
+
+@contextlib.contextmanager
+def _reviewed(args: argparse.Namespace, progress: Callable[[str], None] | None) -> Iterator[Source]:
+    """The source of pull requests."""
     if not _REPOSITORY.match(args.repo):
         raise UsageError(
             f"“{args.repo}” names no repository.", f"Write --repo as owner/name, e.g. {DEFAULT_REPOSITORY}."

@@ -21,6 +21,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
 
     `default_branch` is the tip that would be merged into; `merge_base` is the base of the difference. `viewer` is the
     login whose token read it (empty without one): GitHub computes an author's association for that reader.
+    `upstream_revisions` are the commits of recipe repositories that were read, by the names of `Trees.upstream`.
     """
 
     ref: PullRequestRef
@@ -39,6 +40,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     upstream: Part[tuple[UpstreamPullRequest, ...]]
     events: Part[tuple[Event, ...]] = unavailable("The history of labels was not read.")
     viewer: str = ""
+    upstream_revisions: dict[str, str] = {}
 
 
 class Trees(msgspec.Struct, frozen=True, kw_only=True):

@@ -292,8 +292,11 @@ def _legacy_cookbook_page(rest: str) -> str | None:
 
 
 def _offered_page(engine: Engine, page: str | None) -> str | None:
-    if page is None:
-        return None
+    return None if page is None else page_address(engine, page)
+
+
+def page_address(engine: Engine, page: str) -> str:
+    """The published address of a page (`org/repo` of a vLLM recipe, or the path below `/cookbook/`)."""
     return f"https://{VLLM_SITE}/{page}" if engine == "vllm" else f"https://{SGLANG_SITE}/cookbook/{page}"
 
 

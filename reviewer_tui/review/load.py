@@ -13,7 +13,7 @@ from reviewer_tui.policy.policy import Policy, load_policy
 from reviewer_tui.review.conversation import current_sign_off
 from reviewer_tui.review.session import Review
 from reviewer_tui.signoff.parse import parse_sign_off
-from reviewer_tui.sources.source import Loaded, Source
+from reviewer_tui.sources.source import Loaded, RecipeSource, Source
 from reviewer_tui.sweeps.diff import config_changes
 
 
@@ -38,6 +38,8 @@ class Reviewer:
     def review(self, ref: PullRequestRef, request: ReviewRequest) -> Review:
         """One pull request, reviewed. Raises DataError where it cannot be loaded."""
         loaded = self._source.load(ref, head=request.head, policy_ref=request.policy_ref)
+        if isinstance(self._source, RecipeSource):
+            loaded = self._source.with_recipes(loaded, _said(loaded, request), request.review_date)
         return review_of(loaded, request, self.policy(loaded.trees.policy))
 
     def policy(self, tree: Tree) -> Policy:
@@ -72,6 +74,12 @@ def review_of(loaded: Loaded, request: ReviewRequest, policy: Policy) -> Review:
         signer=signer,
         notes=ReviewNotes(),
     )
+
+
+def _said(loaded: Loaded, request: ReviewRequest) -> tuple[str, ...]:
+    """The texts whose links matter: the sign-off that is asked about, and the conversation."""
+    comments = loaded.snapshot.conversation.value or ()
+    return tuple(filter(None, (request.sign_off, *(comment.body for comment in comments))))
 
 
 def _sign_off(loaded: Loaded, request: ReviewRequest) -> tuple[str | None, str]:

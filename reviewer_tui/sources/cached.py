@@ -14,7 +14,7 @@ from reviewer_tui.model.snapshot import Snapshot, Trees
 from reviewer_tui.model.tree import Tree, git_object_id
 from reviewer_tui.sources.objects import GitCommit
 from reviewer_tui.sources.source import Loaded
-from reviewer_tui.sources.stored import NotCachedError, Store, StoredObjects, folder_object
+from reviewer_tui.sources.stored import NotCachedError, Store, StoredObjects, folder_object, upstream_trees
 
 if TYPE_CHECKING:
     from reviewer_tui.sources.bundle import BundleSource
@@ -51,6 +51,7 @@ class CacheSource:
             head=_tree(objects, snapshot.head),
             default_branch=_tree(objects, snapshot.default_branch),
             swept=_swept(objects, snapshot),
+            upstream=self._upstream(snapshot, host),
         )
         own = msgspec.structs.replace(snapshot, ref=ref, source="cache" if host == ref.host else "bundle")
         return Loaded(own, trees)
@@ -58,6 +59,11 @@ class CacheSource:
     def tree(self, revision: str) -> Tree:
         """Any kept revision by SHA, prefix or name."""
         return _tree(self._objects, revision)
+
+    def _upstream(self, snapshot: Snapshot, host: str) -> dict[str, Tree]:
+        """The recipe repositories that were read. They are on github.com; a server on the own machine stands for it."""
+        trees = upstream_trees(self._store, "github.com", snapshot.upstream_revisions)
+        return {**trees, **upstream_trees(self._store, host, snapshot.upstream_revisions)}
 
 
 def _tree(objects: StoredObjects, revision: str) -> Tree:

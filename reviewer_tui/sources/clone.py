@@ -67,7 +67,7 @@ class CloneSource:
         default branch already, that branch is seen as it was just before.
         """
         self._expect_repository(ref)
-        tip = self._default_branch()
+        tip = default_branch(self._objects)
         policy = tip if policy_ref is None else self._objects.resolve(policy_ref)
         newest = self._pull_request_head(ref.number, needed=head is None)
         target, doubts = self._before_merge(tip, newest) if newest is not None else (tip, ())
@@ -128,22 +128,6 @@ class CloneSource:
                 f"and {shown(ref.url)} is elsewhere.",
                 "Name the clone's repository with --repo and --host, or give the clone of the other one.",
             )
-
-    def _default_branch(self) -> GitCommit:
-        """The tip of the branch that pull requests go into.
-
-        A bare clone's HEAD names it. Elsewhere HEAD is whatever is checked out, so the remote's opinion comes first.
-        """
-        remotes = [f"refs/remotes/{remote}/{name}" for remote in _REMOTES for name in ("HEAD", "main", "master")]
-        local = ["refs/heads/main", "refs/heads/master"]
-        names = ["HEAD", *local, *remotes] if self._clone.bare else [*remotes, *local, "HEAD"]
-        tip = next((commit for commit in self._objects.find(names) if commit is not None), None)
-        if tip is None:
-            raise NotFoundError(
-                f"{shown(self._clone.path)} has no default branch: neither HEAD nor main nor master is there.",
-                f"Fetch it with `{command(self._clone, 'fetch origin')}`.",
-            )
-        return tip
 
     def _pull_request_head(self, number: int, *, needed: bool) -> GitCommit | None:
         names = [f"refs/pull/{number}/head"]
@@ -212,6 +196,24 @@ class CloneSource:
             f"The head {chosen.sha[:9]} of #{number} shares no history with the default branch {target.sha[:9]}.",
             "Look whether the clone is one of this repository.",
         )
+
+
+def default_branch(objects: Objects) -> GitCommit:
+    """The tip of the branch that pull requests go into.
+
+    A bare clone's HEAD names it. Elsewhere HEAD is whatever is checked out, so the remote's opinion comes first.
+    """
+    clone = objects.clone
+    remotes = [f"refs/remotes/{remote}/{name}" for remote in _REMOTES for name in ("HEAD", "main", "master")]
+    local = ["refs/heads/main", "refs/heads/master"]
+    names = ["HEAD", *local, *remotes] if clone.bare else [*remotes, *local, "HEAD"]
+    tip = next((commit for commit in objects.find(names) if commit is not None), None)
+    if tip is None:
+        raise NotFoundError(
+            f"{shown(clone.path)} has no default branch: neither HEAD nor main nor master is there.",
+            f"Fetch it with `{command(clone, 'fetch origin')}`.",
+        )
+    return tip
 
 
 def _host_only(what: str, ref: PullRequestRef) -> Part[Any]:

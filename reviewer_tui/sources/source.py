@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
@@ -27,4 +28,14 @@ class Source(Protocol):
 
     def tree(self, revision: str) -> Tree:
         """Any revision by SHA, prefix or name."""
+        ...
+
+
+@runtime_checkable
+class RecipeSource(Protocol):
+    """A source that can also say what recipe repositories hold."""
+
+    def with_recipes(self, loaded: Loaded, texts: Sequence[str], day: str) -> Loaded:
+        """What was loaded, with the pull requests that texts link and the recipe repositories' files as far as they
+        are at hand, as of the end of a day (`YYYY-MM-DD`, UTC)."""
         ...

@@ -10,6 +10,7 @@ import msgspec
 from reviewer_tui.model.errors import DataError, NotFoundError
 from reviewer_tui.model.pull_request import PullRequestRef
 from reviewer_tui.model.snapshot import Snapshot
+from reviewer_tui.model.tree import Tree
 from reviewer_tui.sources.objects import GitCommit, GitEntry, GitTree, parse_folder
 
 ObjectKind = Literal["blob", "tree"]
@@ -141,3 +142,15 @@ class StoredObjects:
             f"The cache lacks a {what} of {self.repository} ({sha[:12]}).",
             "Load the pull request again with the network: reviewer-tui fetch.",
         )
+
+
+def upstream_trees(store: ObjectStore, host: str, revisions: Mapping[str, str]) -> dict[str, Tree]:
+    """Kept revisions of recipe repositories, by the names that `Trees.upstream` gives them; what is not kept is left
+    out. Reading a file that is not kept is an error that says so, with the network as without."""
+    trees: dict[str, Tree] = {}
+    for name, sha in revisions.items():
+        objects = StoredObjects(store, host, name.partition("@")[0])
+        commit = objects.commit(sha)
+        if commit is not None:
+            trees[name] = objects.tree(commit)
+    return trees

@@ -106,16 +106,18 @@ class Story:
         self._say("ankur-singh", "CONTRIBUTOR", _SECOND_DAY.format(21), texts.comment("second-sign-off"))
         self._say("github-actions[bot]", "NONE", _SECOND_DAY.format(22), texts.comment("second-verdict"))
         self.recipe.state, self.recipe.merged_at = "closed", _FIRST_DAY.format(23)
-        self.recipe.merge_commit_sha = self.recipe.head_sha
+        self.recipe.merge_commit_sha = self.upstream.branches["main"] = self.recipe.head_sha
         self.recipe.events.append(
             Event("merged", self.world.user("a-maintainer"), _FIRST_DAY.format(23), commit_id=self.recipe.head_sha)
         )
 
     def _recipe(self) -> Pull:
         page = "docs/cookbook/autoregressive/Qwen/Qwen3.5.mdx"
-        base = self._sglang.commit({page: "# Qwen3.5\n"}, on="main")
-        head = self._sglang.commit({page: "# Qwen3.5\n\nB200 NVFP4 with MTP: tp 2, ep 2\n"}, on="b200", parents=[base])
-        upstream = self.world.repository(RECIPE[0], self._sglang.git_dir, branches={"main": base})
+        files = _below(_SAMPLE.parent / "upstream")
+        before = {**files, page: b"# Qwen3.5\n", "python/sglang/srt/server_args.py": b"ENGINE = True\n"}
+        base = self._sglang.commit(before, on="main")
+        head = self._sglang.commit(files, on="b200", parents=[base])
+        self.upstream = upstream = self.world.repository(RECIPE[0], self._sglang.git_dir, branches={"main": base})
         pull = Pull(
             number=RECIPE[1],
             title="Update Qwen3.5 B200 NVFP4 MTP config",
@@ -159,12 +161,11 @@ class Story:
 
 
 def _files(state: str) -> dict[Any, Any]:
-    files: dict[Any, Any] = {}
-    for folder in (_SAMPLE / "common", _SAMPLE / state):
-        files |= {
-            path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
-        }
-    return files
+    return {**_below(_SAMPLE / "common"), **_below(_SAMPLE / state)}
+
+
+def _below(folder: Path) -> dict[Any, Any]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def _eval(model: str, ep: int, conc: int, strict: float, flexible: float) -> dict[str, Any]:

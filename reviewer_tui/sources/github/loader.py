@@ -41,6 +41,7 @@ from reviewer_tui.sources.github.mentions import mentioned_pulls, mentioned_runs
 from reviewer_tui.sources.github.objects import GitHubObjects
 from reviewer_tui.sources.github.paging import Listing
 from reviewer_tui.sources.github.queue import OpenPullRequest, open_pulls
+from reviewer_tui.sources.github.recipes import RecipeReader, recipe_links
 from reviewer_tui.sources.github.runs import Branch, RunReader
 from reviewer_tui.sources.github.shapes import (
     CommitItem,
@@ -122,8 +123,10 @@ class GitHubSource:
         GitHubError where the pull request itself, its commits or its files cannot be had; what else is missing is said
         in the parts. `watch` is told of this load, instead of the one that is told of all."""
         load = _Load(self._client, self.objects(ref.repository), ref, watch or self._watch, self._now)
-        upstream = UpstreamReader(self._upstream, self._anonymous, load.watch.progress, self._now)
-        loaded = self._client.run(load.whole(head, policy_ref, upstream))
+        progress = load.watch.progress
+        upstream = UpstreamReader(self._upstream, self._anonymous, progress, self._now)
+        recipes = RecipeReader(self._upstream, self._anonymous, self._store, progress)
+        loaded = self._client.run(load.whole(head, policy_ref, upstream, recipes))
         self._store.write_snapshot(loaded.snapshot, loaded.trees.policy.revision)
         return loaded
 
@@ -192,11 +195,17 @@ class _Load:
         self._viewer = ""
         self._trees: Trees | None = None
         self._swept: dict[str, Tree] = {}
+        self._upstream: dict[str, Tree] = {}
+        self._upstream_revisions: dict[str, str] = {}
 
-    async def whole(self, head: str | None, policy_ref: str | None, upstream: UpstreamReader) -> Loaded:
+    async def whole(
+        self, head: str | None, policy_ref: str | None, upstream: UpstreamReader, recipes: RecipeReader
+    ) -> Loaded:
         texts = await self._texts(head)
         await together(
-            self._revisions(texts, head, policy_ref), self._sweeps(texts), self._linked(texts.mentioned, upstream)
+            self._revisions(texts, head, policy_ref),
+            self._sweeps(texts),
+            self._linked(texts.mentioned, upstream, recipes),
         )
         return self._loaded()
 
@@ -363,8 +372,13 @@ class _Load:
     async def _swept_commit(self, sha: str) -> GitCommit | None:
         return await Doubts().attempt(_resolved(self._client, self._objects, sha), "The swept commit")
 
-    async def _linked(self, texts: Iterable[str], upstream: UpstreamReader) -> None:
-        self._parts["upstream"] = await upstream.states(mentioned_pulls(texts, self._ref.repository))
+    async def _linked(self, texts: Sequence[str], upstream: UpstreamReader, recipes: RecipeReader) -> None:
+        """Upstream pull requests, then the recipes that these and linked pages stand for."""
+        states = await upstream.states(mentioned_pulls(texts, self._ref.repository))
+        self._parts["upstream"] = states
+        found = await recipes.read(states, await asyncio.to_thread(recipe_links, texts))
+        self._parts["upstream"] = found.pulls
+        self._upstream, self._upstream_revisions = found.trees, found.revisions
 
     # --- the snapshot ----------------------------------------------------------------------------------------------
 
@@ -374,7 +388,7 @@ class _Load:
 
     def _loaded(self) -> Loaded:
         assert self._trees is not None
-        trees = msgspec.structs.replace(self._trees, swept=self._swept)
+        trees = msgspec.structs.replace(self._trees, swept=self._swept, upstream=self._upstream)
         snapshot = Snapshot(
             ref=self._ref,
             source="github",
@@ -383,6 +397,7 @@ class _Load:
             merge_base=trees.base.revision,
             default_branch=trees.default_branch.revision,
             viewer=self._viewer,
+            upstream_revisions=self._upstream_revisions,
             **self._parts,
         )
         return Loaded(snapshot, trees)

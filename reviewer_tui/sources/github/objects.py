@@ -15,6 +15,7 @@ from reviewer_tui.sources.github.background import together
 from reviewer_tui.sources.github.client import GitHubClient
 from reviewer_tui.sources.github.errors import GitHubError, ShapeError
 from reviewer_tui.sources.github.shapes import BlobText, BlobTexts, TreeItem, TreeListing
+from reviewer_tui.sources.objects import parse_folder
 from reviewer_tui.sources.stored import ObjectStore, StoredObjects, folder_object
 
 LARGEST_FILE = 32 << 20
@@ -36,6 +37,16 @@ class GitHubObjects(StoredObjects):
         wanted = list(dict.fromkeys(roots))
         here = self.store.has_objects(wanted)
         await together(*(self._load_tree(root) for root in wanted if root not in here))
+
+    async def load_below(self, root: str, names: Sequence[str]) -> None:
+        """Have a root folder by its name at hand, and these folders in it with everything below them, nothing else."""
+        if not self.store.has_objects((root,)):
+            await self._load_tree(root, whole=False)
+        content = self.store.read_object(root, "tree")
+        entries = parse_folder(content, len(root) // 2) if content is not None else None
+        if entries is None:
+            raise self._unusable("folder", root)
+        await self.load_folders(entries[name].sha for name in names if name in entries and entries[name].is_folder)
 
     async def load_files(self, names: Collection[str], *, whatever_the_cost: bool = True) -> None:
         """Have files at hand, by object name. Where GraphQL does not answer and `whatever_the_cost` is False, those
@@ -62,11 +73,13 @@ class GitHubObjects(StoredObjects):
             raise self._unusable("file", sha)
         return content
 
-    async def _load_tree(self, root: str) -> None:
+    async def _load_tree(self, root: str, *, whole: bool = True) -> None:
         """A tree with everything below it; where GitHub cuts that off, the one folder (the rest when it is read)."""
         address = f"{self._base}/git/trees/{root}"
-        listing = await self._client.get(address, TreeListing, recursive=1)
-        folders = tree_objects(root, listing.tree)
+        folders: dict[str, bytes] = {}
+        if whole:
+            listing = await self._client.get(address, TreeListing, recursive=1)
+            folders = tree_objects(root, listing.tree)
         if root not in folders:
             listing = await self._client.get(address, TreeListing)
             folders |= tree_objects(root, listing.tree)

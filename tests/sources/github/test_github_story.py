@@ -12,6 +12,8 @@ from reviewer_tui.model.pull_request import PullRequestRef
 from reviewer_tui.model.snapshot import Snapshot
 from reviewer_tui.model.tree import Tree
 from reviewer_tui.policy.layout import discover_layout
+from reviewer_tui.policy.policy import load_policy
+from reviewer_tui.review.load import ReviewRequest, review_of
 from reviewer_tui.sample import load_sample
 from reviewer_tui.sources.bundle import BundleSource, write_bundle
 from reviewer_tui.sources.cached import CacheSource, keep_bundle
@@ -156,3 +158,32 @@ def test_a_colleague_opens_it_from_a_bundle(play: Play) -> None:
         assert loaded.trees.policy.list("docs") == second.trees.policy.list("docs")
         assert other.find_revisions(play.fake.host, REPOSITORY, second.snapshot.head) == ()
         assert other.verify().damaged == ()
+
+
+def test_the_linked_page_is_read_where_it_was_merged_and_where_it_is_published(play: Play) -> None:
+    first, second = play.both_moments()
+    merged = play.story.recipe.merge_commit_sha
+    assert first.trees.upstream == {}
+    assert second.snapshot.upstream_revisions == {
+        "sgl-project/sglang": merged,
+        f"sgl-project/sglang@{merged}": merged,
+    }
+    page = "docs/cookbook/autoregressive/Qwen/Qwen3.5.mdx"
+    snippet = "docs/src/snippets/autoregressive/qwen35-deployment.jsx"
+    play.fake.stop()
+    for loaded in (second, CacheSource(play.cache, REPOSITORY, play.fake.host).load(play.ref)):
+        for tree in loaded.trees.upstream.values():
+            assert tree.read(page) is not None
+            assert tree.read(snippet) is not None
+            with pytest.raises(NotCachedError):
+                tree.list("python")
+
+
+def test_the_recipe_check_online_and_offline(play: Play) -> None:
+    _, second = play.both_moments()
+    play.fake.stop()
+    for loaded in (second, CacheSource(play.cache, REPOSITORY, play.fake.host).load(play.ref)):
+        request = ReviewRequest(review_date="2026-08-12", signer="ankur-singh")
+        result = review_of(loaded, request, load_policy(loaded.trees.policy)).result("recipe")
+        assert result is not None
+        assert (result.status, result.findings[0].url) == ("pass", "https://github.com/sgl-project/sglang/pull/34357")
