@@ -64,11 +64,18 @@ def _changelog(evidence: Evidence) -> ChangelogView | str:
     path, former = discover_layout(head).changelog, discover_layout(base).changelog
     if path is None:
         return "There is no changelog at head, so what it adds is not known."
-    text = head.read(path)
+    text, old = head.read(path), base.read(former) if former else None
     if text is None:
         return f"{path} could not be read at head."
-    ref = evidence.snapshot.ref
-    return view_changelog(base.read(former) if former else None, text, path, repository=ref.repository)
+    if _says_nothing_of_it(old or b"", text):
+        return ChangelogView(base="merge_base", path=path, touched=text != old, appended=True)
+    return view_changelog(old, text, path, repository=evidence.snapshot.ref.repository)
+
+
+def _says_nothing_of_it(old: bytes, new: bytes) -> bool:
+    """Whether plain text is put to the end that does not even hold the word: no need to read it as YAML."""
+    added = new[len(old) :]
+    return new.startswith(old) and not any(mark in added for mark in (b"append", b"\\", b"<<", b"*", b"!", b"%"))
 
 
 def _unread(view: ChangelogView) -> list[Problem]:

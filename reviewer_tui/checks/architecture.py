@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from reviewer_tui.checks.changed_text import ChangedText, changed_text
 from reviewer_tui.checks.check import Check, Evidence, Outcome, outcome
-from reviewer_tui.checks.override_rules import EVENTS, Effect
+from reviewer_tui.checks.override_rules import EVENTS, TEXT_ONLY, Effect
 from reviewer_tui.checks.overrides import EventSetting, Override, event_settings, overrides_in
 from reviewer_tui.checks.scope import entry_changed
 from reviewer_tui.checks.serving import Served, can_serve, served
@@ -61,6 +61,7 @@ class _Review:
         self.changed = [f for f in files if f.status != "removed" and can_serve(f.path, self._layout, head)]
         self.keys = list(served(evidence))
         self.pre_existing: list[Finding] = []
+        self._text_only = False
         self._texts: dict[str, Part[ChangedText]] = {file.path: changed_text(evidence, file) for file in self.changed}
         self._serving: dict[str, str] = {}
         for item in self.keys:
@@ -101,6 +102,14 @@ class _Review:
             elif shown < _MOST:
                 shown += 1
                 yield self._judged(text.path, found)
+
+        for number, line in text.added_lines:
+            if TEXT_ONLY.search(line) and not line.lstrip().startswith("#") and not self._text_only:
+                self._text_only = True
+                message = (
+                    "language-model-only leaves out towers that a text benchmark never uses; upstream publishes it."
+                )
+                yield self._at(Status.PASS, message, text.path, number)
 
     def _judged(self, path: str, found: Override) -> Finding:
         status, ending = _STATUS[found.effect], ""

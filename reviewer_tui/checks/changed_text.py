@@ -43,13 +43,13 @@ class ChangedText(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def added_commands(self) -> list[str]:
-        """The new lines of a shell script, each with the lines that it continues or is continued by, and with the head
-        of the here-document that it stands in."""
+        """The new lines of a shell script but for comments, each with the head of the command or here-document that it
+        continues."""
         lines = self.text.split("\n")
         found: list[str] = []
         start, end_mark = 0, ""
         for number, line in enumerate(lines, 1):
-            if number in self.added:
+            if number in self.added and (end_mark or not line.lstrip().startswith("#")):
                 found.append(line if start == number - 1 and not end_mark else f"{lines[start]}\n{line}")
             if end_mark:
                 if line.strip() == end_mark:

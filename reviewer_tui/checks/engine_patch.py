@@ -9,8 +9,15 @@ import msgspec
 
 from reviewer_tui.checks.changed_text import ChangedText, changed_text
 from reviewer_tui.checks.check import Check, Evidence, Outcome, outcome
-from reviewer_tui.checks.patch_rules import CHANGES_BY_NAME, ENGINE_BY_NAME, PATCH_FILE, STARTUP_HOOK, may_replace
-from reviewer_tui.checks.patching import Hit, Reading, Reference, may_patch, read_file
+from reviewer_tui.checks.patch_rules import (
+    CHANGES_BY_NAME,
+    ENGINE_BY_NAME,
+    PATCH_FILE,
+    STARTUP_HOOK,
+    may_patch,
+    may_replace,
+)
+from reviewer_tui.checks.patching import Hit, Reading, Reference, read_file
 from reviewer_tui.checks.scope import entry_changed
 from reviewer_tui.checks.serving import Served, can_serve, served
 from reviewer_tui.model.finding import Finding, Status
@@ -36,6 +43,8 @@ the waiver of the pull request that introduced it, on the default branch."""
 _MOST_HITS = 12
 _MOST_HARMLESS = 6
 _MAX_FOLLOWED = 40
+_SHORT = 8_000
+_PROGRAMS = (".sh", ".slurm", ".yaml", ".yml")
 _ASIDE = ("/deprecated/", "/speedbench/")
 _CHECKOUT = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?(?:clone|checkout|fetch|switch)\b|--branch\b")
 _GIVEN = re.compile(r"\.{1,2}/|/")
@@ -109,7 +118,7 @@ class _Review:
     # -- what the pull request adds -------------------------------------------------------------------------------
 
     def _new_touches(self, text: ChangedText) -> Iterator[_Touch]:
-        if not may_patch(text.text, text.added_commands):
+        if not _worth_reading(text):
             return
         for hit in read_file(text.path, text.text).hits:
             if text.adds(hit.line, hit.end_line):
@@ -120,7 +129,7 @@ class _Review:
     def _followed(self, text: ChangedText) -> Iterator[_Touch]:
         """What the files do that new lines run, although these files themselves may be unchanged. What is unclear in an
         unchanged script was so before; in the setup of an engine's container it counts."""
-        if not may_patch(text.text, text.added_commands):
+        if not _worth_reading(text):
             return
         waiting = [
             (text.path, reference)
@@ -138,7 +147,7 @@ class _Review:
             if target in seen or any(part in target for part in _ASIDE):
                 continue
             seen.add(target)
-            reading = self._read(target)
+            reading = self._read(target, always=reference.how == "setup")
             through = f"{origin}:{reference.line}"
             kinds = ("engine", "unclear", "unread") if reference.how == "setup" else ("engine",)
             hits = [hit for hit in reading.hits if hit.kind in kinds and not self._is_new(target, hit)]
@@ -150,9 +159,12 @@ class _Review:
         part = self._texts.get(path)
         return part is not None and part.value is not None and part.value.adds(hit.line, hit.end_line)
 
-    def _read(self, path: str) -> Reading:
+    def _read(self, path: str, *, always: bool = False) -> Reading:
+        """What an unchanged file does. A long one is read only where a line may replace a part of an engine."""
         text = read_text(self._head, path)
-        return read_file(path, text) if text is not None and may_replace(text) else Reading()
+        if text is None or not (always or len(text) < _SHORT or may_replace(text)):
+            return Reading()
+        return read_file(path, text)
 
     def _resolve(self, origin: str, reference: Reference) -> str | None:
         """The file of the repository that a reference means: the one whose path ends alike, the nearest of several."""
@@ -160,12 +172,14 @@ class _Review:
         parts = [part for part in name.split("/") if part not in ("", ".", "..")]
         if not parts:
             return None
-        wanted = "/".join(parts)
         for folder in (self._layout.benchmarks, self._layout.launchers or self._layout.benchmarks, ""):
             named = self._by_name(folder).get(parts[-1], ())
-            candidates = [path for path in named if path == wanted or path.endswith(f"/{wanted}")]
-            if candidates:
-                return max(candidates, key=lambda path: _common(path, origin))
+            # A container sees the files in folders of its own, so the end of the path must do.
+            for length in range(len(parts), 0, -1):
+                wanted = "/".join(parts[-length:])
+                found = [path for path in named if path == wanted or path.endswith(f"/{wanted}")]
+                if found and (length == len(parts) or name.startswith("/") or len(named) == 1):
+                    return max(found, key=lambda path: _common(path, origin))
         return None
 
     def _by_name(self, folder: str) -> dict[str, list[str]]:
@@ -355,6 +369,11 @@ def _finding(
     status: Status, message: str, path: str | None = None, line: int | None = None, commit: str | None = None
 ) -> Finding:
     return Finding(status=status, message=message, path=path, line=line, commit=commit)
+
+
+def _worth_reading(text: ChangedText) -> bool:
+    """Whether the new lines of a script or recipe can hold a hit; other files count as a whole."""
+    return not text.path.endswith(_PROGRAMS) or may_patch(text.text, text.added_commands)
 
 
 def _read(number: int) -> str:

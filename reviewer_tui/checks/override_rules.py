@@ -140,36 +140,29 @@ TEXT_ONLY = re.compile(r"(?<![\w-])(?:--)?language[-_]model[-_]only(?![\w-])")
 
 TELLTALES = (
     *(
-        "overrid",
-        "Overrid",
-        "hf-config-path",
+        "hf-overrid",
+        "hf_overrid",
+        "model-overrid",
+        "model_overrid",
+        "config-overrid",
+        "config_overrid",
+        "override-args",
+    ),
+    *("override_args", "override-config", "override_config", "override-neuron", "override_neuron", "hf-config-path"),
+    *(
         "hf_config_path",
         "config.json",
         "num-hidden-layers",
         "num_hidden_layers",
+        "skip-layer",
+        "skip_layer",
+        "layer-skip",
     ),
-    *(
-        "skip-",
-        "skip_",
-        "layer_skip",
-        "layers-skip",
-        "index_topk",
-        "index_cache",
-        "_LAYERS",
-        "_TOPK",
-        "experts_per_tok",
-    ),
-    *(
-        "experts-per-tok",
-        "early-exit",
-        "early_exit",
-        "model_kwargs",
-        "sparse_disable",
-        "language-model-only",
-        "sliding_window",
-    ),
+    *("layer_skip", "layers-skip", "layers_skip", "index_topk", "index_cache", "_LAYERS", "_TOPK", "LAYER_SKIP"),
+    *("experts_per_tok", "experts-per-tok", "early-exit", "early_exit", "sparse_disable"),
+    "model_kwargs",
 )
-"""A text without any of these holds no setting that this program could find."""
+"""A text without any of these holds no setting that this program could find; the last one is a key of recipes only."""
 
 # A setting that a policy may forbid to switch off, in its spellings.
 EVENTS = "publish_events_and_metrics"

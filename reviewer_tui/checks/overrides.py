@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -42,15 +42,28 @@ class Override(msgspec.Struct, frozen=True, kw_only=True):
 @lru_cache(maxsize=256)
 def overrides_in(path: str, text: str) -> tuple[Override, ...]:
     """Every setting of a file that touches a model's architecture, harmless ones included."""
-    if not any(token in text for token in rules.TELLTALES):
+    recipe = path.endswith((".yaml", ".yml"))
+    if not _tells(text, rules.TELLTALES if recipe else rules.TELLTALES[:-1]):
         return ()
-    if path.endswith((".yaml", ".yml")):
+    if recipe:
         return tuple(dict.fromkeys(_in_yaml(path, text)))
     if path.endswith(_SHELL_ENDINGS) or text.startswith("#!"):
         return tuple(dict.fromkeys(_in_shell(path, text)))
     if path.endswith(".py"):
         return tuple(dict.fromkeys(_in_lines(text)))
     return ()
+
+
+def _tells(text: str, tokens: Iterable[str]) -> bool:
+    """Whether any line but comments holds one of these texts."""
+    for token in tokens:
+        at = text.find(token)
+        while at >= 0:
+            start = text.rfind("\n", 0, at) + 1
+            if not text[start:at].lstrip().startswith("#"):
+                return True
+            at = text.find(token, at + 1)
+    return False
 
 
 # -- shell ------------------------------------------------------------------------------------------------------------
@@ -129,8 +142,6 @@ def _in_words(text: str, script: Script | None = None) -> Iterator[Override]:
         yield _named(rule.effect, 0, 0, f"--{found[1]}", "", found[2] or "", rule.reason)
     if other := rules.OTHER_CONFIG.search(text):
         yield _named("unclear", 0, 0, other[0], "", "", "it puts another config in the place of the model's own")
-    if only := rules.TEXT_ONLY.search(text):
-        yield _named("none", 0, 0, only[0], "", "", "it leaves out towers that a text benchmark never uses")
 
 
 def _dotted(option: str, rest: str) -> Iterator[Override]:
@@ -227,8 +238,6 @@ def _in_scalar(scalar: Scalar, beside: Mapping[str, str]) -> Iterator[Override]:
         yield _judged(scalar.keys[place], scalar.keys[place + 1 :], scalar.value, beside)
     elif "--" in scalar.value:
         yield from _in_words(scalar.value, None)
-    elif rules.TEXT_ONLY.fullmatch(scalar.key) and scalar.value.lower() in rules.TRUE:
-        yield _named("none", 0, 0, scalar.key, "", "", "it leaves out towers that a text benchmark never uses")
     elif scalar.key == "sparse_disable_index_value" or re.fullmatch(
         r"index_topk(?:_freq|_pattern)?|use_index_cache", scalar.key
     ):

@@ -7,7 +7,7 @@ and how the repository's own scripts and recipes are written. Each rule carries 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 import msgspec
@@ -89,7 +89,10 @@ ENGINE_PLACE = re.compile(
 # Programs that find where the image keeps a module.
 _FINDS = r"(?:find_spec|import_module|files)\(\s*\\?[\"']"
 _IMPORTS = r"\b(?:import|from)\s+[^\n;]{0,100}?\b"
-_FINDS_ENGINE = re.compile(rf"{_FINDS}(?:{ENGINE_MODULES})\b|getsitepackages\(|sysconfig\.get_path")
+_FINDS_ENGINE = re.compile(
+    rf"{_FINDS}(?:{ENGINE_MODULES})\b|getsitepackages\(|sysconfig\.get_path"
+    rf"|pip[\d.]*\s+show\s[^;&|]*\b(?:{ENGINE_MODULES})\b|(?:which|command -v|type -p)\s+(?:vllm|sglang|trtllm)"
+)
 _FINDS_COMPANION = re.compile(rf"{_FINDS}(?:{COMPANION_MODULES})\b")
 _IMPORTS_ENGINE = re.compile(rf"{_IMPORTS}(?:{ENGINE_MODULES})\b")
 _IMPORTS_COMPANION = re.compile(rf"{_IMPORTS}(?:{COMPANION_MODULES})\b")
@@ -106,10 +109,19 @@ WRITES = re.compile(
 # Python whose effect its text does not show.
 OPAQUE = re.compile(r"\bexec\(|\beval\(|b64decode|urlopen|urlretrieve|os\.system|subprocess|__import__\(|marshal")
 
+RUNS_PROGRAMS = re.compile(r"os\.system|subprocess|Popen|check_call|check_output")
+HIDDEN = re.compile(r"\bexec\(|\beval\(|b64decode|marshal|__import__\(")
+"""Python that runs what cannot be read."""
+
 MODEL_CONFIG = re.compile(r"\bconfig\.json\b")
 
 # Names of programs and files that say that they change something.
 CHANGES_BY_NAME = re.compile(r"(?:patch|(?<![a-z])fix|hotfix|monkey|workaround|hack|timeout)", re.I)
+SYSTEM_PART = re.compile(
+    r"nccl|cuda|cudnn|cublas|rocm|hip-|miopen|ucx|libfabric|mooncake|python3-(?:torch|numpy)", re.I
+)
+"""System packages that an engine computes or communicates with."""
+
 ENGINE_BY_NAME = re.compile(
     r"(?:vllm|sglang|sgl|trt|aiter|atom|flashinfer|deep[-_]?gemm|deep[-_]?ep|cutlass|cute|triton|nccl|mori|kernel)",
     re.I,
@@ -122,30 +134,53 @@ ORCHESTRATION = re.compile(r"srt[-_]?slurm|srtctl|\bSRT_", re.I)
 """The launcher of jobs on a cluster; it starts the engine, and is none."""
 
 MAY_PATCH = re.compile(
-    r"\b(?:patch|apply|sed|perl|awk|pip3?|install|eval|exec|cp|mv|ln|rsync|tee|dd|curl|wget|tar|unzip|rm|mount|docker)\b"
-    r"|\b(?:podman|make|cmake|dpkg|rpm|base64|git)\b|setup[-_]script|SETUP_SCRIPT|PYTHONPATH|LD_PRELOAD|VLLM_PLUGINS|<<"
-    r"|python|\.sh\b|\.py\b|mounts?\b|volume|-cls\b|plugin|customize|\bimport\b|(?:sh|bash)\s+-",
+    r"\b(?:patch|apply|am|pip\w*|install|eval|exec|mount|make|cmake|dpkg|rpm|base64|uninstall)\b|pip_install"
+    r"|\b(?:sed|perl|awk)\b.*\s-\w*i|(?:docker|podman|buildah)\b.*\b(?:build|buildx|commit)|\|\s*(?:bash|sh|python)"
+    r"|<<|setup|SETUP_SCRIPT|PYTHONPATH|LD_PRELOAD|VLLM_PLUGINS|\.sh\b|\.py\b|mounts?\b|volume|-cls\b|plugin|customize"
+    r"|\b(?:ed|ex|vim|conda|mamba|micromamba)\b|<\(|python\S*\s+-c|(?:sh|bash)\s+-\w*c|\$\{?\w*(?:VLLM|SGLANG|AITER|FLASHINFER|SITE|DIST|PACKAGE)"
+    r"|clone\b.*(?:vllm|sglang|sgl-project|flashinfer|aiter|DeepGEMM|TensorRT-LLM|ATOM|\$\{?\w*(?:URL|REPOSITORY|SRC))",
     re.I,
 )
-"""What any line that touches a serving stack holds, of those that this program can find."""
+"""What any line that may touch a serving stack holds, beside those that name the image's own files."""
 
 TELLTALES = (
     *("-packages", "-workspace", "/opt/", "/app/", "/lib/python", "/bin/", "__file__", "__path__", "find_spec"),
-    *("import_module", "sysconfig", "customize.py", ".pth", "PYTHONPATH", "pip", "setup.py", "apply", "patch ", "+++ "),
+    *(
+        "import_module",
+        "sysconfig",
+        "customize.py",
+        ".pth",
+        "PYTHONPATH",
+        "pip",
+        "setup.py",
+        "apply",
+        "patch ",
+        "+++ ",
+        "which ",
+    ),
     *("setup_script", "SETUP_SCRIPT", "-mounts", "checkout", ".whl", "sed -i"),
 )
 """Each text that replaces a part of an engine holds one of these on the line that does it or finds the place."""
 
+_PLACES = (
+    r"(?<!system-)(?:site|dist)-packages|-workspace/|/opt/(?:venv|vllm|sglang|aiter)|/app/"
+    r"|/usr/(?:local/)?(?:lib/python|bin/[vsp])|__(?:file|path)__|find_spec|import_module|getsitepackages|sysconfig"
+    r"|pip\S*\s+show\b|(?:which|command -v|type -p)\s+(?:vllm|sglang|trtllm)"
+    rf"|(?:\b|_)(?:{ENGINE_MODULES})[-_/.][\w/.-]*\.(?:py|so|cuh?|h)\b"
+)
+PLACES = re.compile(_PLACES)
+"""A line that names a place where an image keeps its engine, or looks for it."""
+
 REPLACES = re.compile(
-    r"(?<!system-)(?:site|dist)-packages|-workspace/|/opt/(?:venv|vllm|sglang|aiter)|/app/|/usr/(?:local/)?(?:lib/python|bin/[vsp])"
-    r"|__(?:file|path)__|find_spec|import_module|getsitepackages|sysconfig|customize\.py|\.pth\b"
-    rf"|PYTHONPATH.*(?:{ENGINE_MODULES})"
+    rf"{_PLACES}|customize\.py|\.pth\b|PYTHONPATH.*(?:{ENGINE_MODULES})"
     r"|\bgit\b.*\bapply\b|(?<![\w-])patch\s+-|setup[-_]script|SETUP_SCRIPT=[\"']?\w|^\+\+\+ |\.whl"
     r"|pip[^;&|]*(?<!un)install\s(?:.*\s)?(?:-e|-r|\.|\S*git\+\S*"
     rf"|\S*(?:{ENGINE_MODULES.replace('_', '[-_]')})\S*)(?:\s|$)|setup\.py"
-    rf"|(?:\b|_)(?:{ENGINE_MODULES})[-_/.][\w/.-]*\.(?:py|so|cuh?|h)\b"
 )
 """A line that may replace a part of an engine, or find the place for it."""
+
+COPIES = re.compile(r"\b(?:cp|mv|ln|rsync|tee|dd|curl|wget|tar|unzip|rm|git)\b|>\s*[\"']?\$")
+"""A line that may write to a place that a variable holds."""
 
 LAUNCH_CONFIG = re.compile(r"\.(?:ya?ml|toml|env|ini)\b|\b(?:CONFIG_(?:PATH|FILE)|config_(?:path|file))\b")
 """Recipes and launch settings, which a launcher may fill in before the job starts."""
@@ -197,8 +232,18 @@ def place(text: str) -> Kind | None:
     return "unclear" if looks and _IMPORTS_COMPANION.search(text) else None
 
 
+def may_patch(text: str, added: Iterable[str]) -> bool:
+    """Whether a changed text is worth reading, `added` being its new commands: a cheap look for any that may touch a
+    serving stack, by themselves or through a place that the text names elsewhere."""
+    commands = list(added)
+    if any(MAY_PATCH.search(line) or REPLACES.search(line) for line in commands):
+        return True
+    return any(COPIES.search(line) for line in commands) and PLACES.search(text) is not None
+
+
 def may_replace(text: str) -> bool:
-    """Whether any line of a text, comments and the clients' own lines aside, may replace a part of an engine."""
+    """Whether any line of an unchanged text, comments and the clients' own lines aside, may replace a part of an
+    engine."""
     return any(
         REPLACES.search(line) and not EVAL_CLIENT.search(line)
         for line in _lines_with(text, TELLTALES)

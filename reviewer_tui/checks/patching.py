@@ -15,6 +15,7 @@ import msgspec
 
 from reviewer_tui.checks import patch_rules as rules
 from reviewer_tui.checks.patch_rules import Kind
+from reviewer_tui.checks.pip_packages import from_source, installed
 from reviewer_tui.checks.shell_commands import Script, ShellCommand
 from reviewer_tui.checks.yaml_scalars import Scalar, scalars
 
@@ -41,21 +42,6 @@ _WRAPPERS = frozenset(
         *("srun", "docker", "podman", "enroot", "singularity", "apptainer", "ssh", "flock", "retry", "uv", "conda"),
     }
 )
-_PIP_VALUES = frozenset(
-    {
-        *("-i", "--index-url", "--extra-index-url", "-f", "--find-links", "-c", "--constraint", "--python", "--prefix"),
-        *("--root", "--platform", "--progress-bar", "--timeout", "--retries", "--trusted-host", "--cache-dir", "--abi"),
-        *(
-            "--config-settings",
-            "-C",
-            "--index-strategy",
-            "--torch-backend",
-            "--link-mode",
-            "--index",
-            "--python-version",
-        ),
-    }
-)
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*\Z")
 _PIP = re.compile(r"pip[\d.]*\Z")
 _SCRIPT_NAME = re.compile(r"[\w./${}()\"-]*?([\w-][\w.-]*\.(?:sh|py|slurm|bash))\Z")
@@ -65,6 +51,10 @@ _SETUP_SETTING = re.compile(
 _MOUNT = re.compile(r"[\w./${}@:=-]*?:(/[\w./*-]+)")
 _YAML_MOUNT = re.compile(r"[\"']?[\w./${}-]+[\"']?\s*:\s*[\"']?(/[\w./-]+)[\"']?\s*\Z")
 _SHELL_IN_YAML = re.compile(r"\b(?:pip3?|git|patch|sed|perl|cp|mv|ln|tee|curl|wget|python3?|bash|sh|source)\s|&&|\n|>")
+_PYTHONPATH_ITSELF = re.compile(r"\$\{PYTHONPATH(?:[^{}]|\{[^{}]*\})*\}|\$PYTHONPATH")
+_ENGINE_FOLDER = re.compile(
+    rf"(?:^|/)(?:{rules.ENGINE_MODULES})(?:[-_]?(?:src|source|fork|patched|dev|site|main))?(?:/|$)"
+)
 _GITHUB_EXPRESSION = re.compile(r"\$\{\{.*?\}\}", re.S)
 _UNREAD = "cannot be read as a shell script"
 _ASSIGNED = re.compile(r"^\s*((?:[A-Za-z_]\w*)(?:\.\w+)+)\s*=[^=]", re.M)
@@ -99,12 +89,6 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     references: tuple[Reference, ...] = ()
 
 
-def may_patch(text: str, added: Iterable[str]) -> bool:
-    """Whether a changed text is worth reading, `added` being its new commands: a cheap look for anything that
-    `read_file` could find there, or anywhere that replaces a part of an engine."""
-    return any(rules.MAY_PATCH.search(line) for line in added) or rules.may_replace(text)
-
-
 @lru_cache(maxsize=256)
 def read_file(path: str, text: str) -> Reading:
     """What a file of any kind does to the serving stack, by its name and text."""
@@ -119,12 +103,25 @@ def read_file(path: str, text: str) -> Reading:
         return read_shell(path, text)
     if path.endswith(".py"):
         return Reading(hits=tuple(_python_file(name, text, lines)))
+    if path.startswith(".github/"):
+        return _on_the_host(_yaml(path, text))
     if path.endswith((".yaml", ".yml")):
+        return _yaml(path, text)
+    if path.endswith(".json"):
         return _yaml(path, text)
     if name.startswith(("Dockerfile", "Containerfile")) or name.endswith(".dockerfile"):
         what = "builds an image; the pinned one must run as shipped"
         return Reading(hits=(Hit(kind="unclear", line=1, end_line=lines, what=what),))
+    if rules.may_replace(text):
+        what = "is no program that can be read, and its text speaks of changing the image"
+        return Reading(hits=(Hit(kind="unclear", line=1, end_line=lines, what=what),))
     return Reading()
+
+
+def _on_the_host(reading: Reading) -> Reading:
+    """A workflow works on the machine that starts containers, so what it installs is not the engine's by itself."""
+    hits = tuple(msgspec.structs.replace(h, kind="unclear") if h.kind == "engine" else h for h in reading.hits)
+    return Reading(hits=hits, references=reading.references)
 
 
 def _patch_file(text: str, lines: int) -> Hit:
@@ -229,24 +226,23 @@ def read_shell(path: str, text: str) -> Reading:
     return Reading(hits=tuple(dict.fromkeys(reader.hits())), references=tuple(dict.fromkeys(reader.references)))
 
 
+_Reader = Callable[[ShellCommand, str, Sequence[str]], Iterator[Hit]]
+
+
 class _ShellReader:
     def __init__(self, script: Script) -> None:
         self._script = script
         self.references: list[Reference] = []
-        self._programs: dict[str, Callable[[ShellCommand, Sequence[str]], Iterator[Hit]]] = {
+        self._programs: dict[str, _Reader] = {
             "patch": self._apply,
             "git": self._git,
-            "sed": self._edit,
-            "perl": self._edit,
-            "awk": self._edit,
-            "gawk": self._edit,
+            **dict.fromkeys(("sed", "perl", "awk", "gawk", "ed", "ex", "vim"), self._edit),
             "eval": self._eval,
             "base64": self._decode,
             "mount": self._mount,
-            "dpkg": self._install_system,
-            "rpm": self._install_system,
-            "make": self._build,
-            "cmake": self._build,
+            **dict.fromkeys(("dpkg", "rpm", "apt-get", "apt", "dnf", "yum", "apk"), self._install_system),
+            **dict.fromkeys(("conda", "mamba", "micromamba"), self._install_environment),
+            **dict.fromkeys(("make", "cmake"), self._build),
             **dict.fromkeys(
                 ("cp", "mv", "ln", "install", "rsync", "tee", "dd", "curl", "wget", "tar", "unzip"), self._copy
             ),
@@ -255,12 +251,21 @@ class _ShellReader:
         }
 
     def hits(self) -> Iterator[Hit]:
+        called = {word for command in self._script.commands for word in command.words}
         for command in self._script.commands:
-            yield from self._command(command)
+            idle = bool(command.function) and command.function not in called
+            for hit in self._command(command):
+                yield self._idle(hit, command.function) if idle and hit.kind == "engine" else hit
         if self._script.unread is not None:
             line, message = self._script.unread
             what = f"{_UNREAD} from here on ({message})"
             yield Hit(kind="unclear", line=line, end_line=line, what=what)
+
+    @staticmethod
+    def _idle(hit: Hit, function: str) -> Hit:
+        """A hit in a function that the script itself never calls: another script may."""
+        what = f"{hit.what}, in the function {function}, which this script does not call"
+        return msgspec.structs.replace(hit, kind="unclear", what=what)
 
     def _command(self, command: ShellCommand) -> Iterator[Hit]:
         if rules.PATCHED_ENGINE.search(command.stdin):
@@ -276,7 +281,7 @@ class _ShellReader:
         for index, program in self._called(command):
             arguments = command.words[index + 1 :]
             if program in self._programs:
-                yield from self._programs[program](command, arguments)
+                yield from self._programs[program](command, program, arguments)
             elif _PYTHON.match(program):
                 yield from self._python(command, arguments)
             elif _PIP.match(program):
@@ -346,6 +351,18 @@ class _ShellReader:
             return "engine"
         return "unclear" if "unclear" in kinds else None
 
+    @cached_property
+    def _downloads(self) -> frozenset[str]:
+        """The last names of files that the script fetches from the network."""
+        found: set[str] = set()
+        for command in self._script.commands:
+            for index, program in self._called(command):
+                if program in ("curl", "wget"):
+                    words = command.words[index + 1 :]
+                    named = [*command.targets, *_destinations(program, words), *(w for w in words if "://" in w)]
+                    found.update(name.rpartition("/")[2] for name in named)
+        return frozenset(found)
+
     def _written(self, command: ShellCommand) -> Iterator[Hit]:
         for target in command.targets:
             yield from self._into(command, target, "writes")
@@ -367,7 +384,7 @@ class _ShellReader:
 
     # -- programs -------------------------------------------------------------------------------------------------
 
-    def _apply(self, command: ShellCommand, arguments: Sequence[str]) -> Iterator[Hit]:
+    def _apply(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
         if any(word in ("--check", "--dry-run", "--stat", "--numstat", "--summary") for word in arguments):
             return
         for word in (*arguments, *command.targets):
@@ -384,10 +401,10 @@ class _ShellReader:
         else:
             yield self._hit(command, "unclear", "applies a patch, and to what is not plain")
 
-    def _git(self, command: ShellCommand, arguments: Sequence[str]) -> Iterator[Hit]:
+    def _git(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
         verb = next((word for word in arguments if re.fullmatch(r"[a-z][a-z-]+", word)), "")
         if verb in ("apply", "am"):
-            yield from self._apply(command, arguments)
+            yield from self._apply(command, program, arguments)
         elif verb == "clone":
             if any(rules.REPOSITORIES[0].names.search(word) for word in self._script.expanded(command.text).split()):
                 yield self._hit(command, "unclear", "fetches the sources of an engine")
@@ -396,8 +413,9 @@ class _ShellReader:
         ):
             yield self._hit(command, "engine", "moves the engine's source tree to another state")
 
-    def _edit(self, command: ShellCommand, arguments: Sequence[str]) -> Iterator[Hit]:
-        if not any(re.match(r"-[a-zA-Z]*i|--in-place", word) for word in arguments):
+    def _edit(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
+        in_place = program in ("ed", "ex", "vim") or any(re.match(r"-[a-zA-Z]*i|--in-place", w) for w in arguments)
+        if not in_place:
             return
         # What is edited is named last; a `find … -exec sed` names it before.
         target = arguments[-1] if arguments else ""
@@ -413,34 +431,42 @@ class _ShellReader:
         else:
             yield self._hit(command, "unclear", "edits a file in place, and which one is not plain")
 
-    def _copy(self, command: ShellCommand, arguments: Sequence[str]) -> Iterator[Hit]:
-        runs = command.feeds in ("bash", "sh", "python", "python3", "patch") and command.words[0] in ("curl", "wget")
+    def _copy(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
+        runs = command.feeds in ("bash", "sh", "python", "python3", "patch") and program in ("curl", "wget")
         if runs and "astral.sh/uv/" not in command.text:
             yield self._hit(command, "unclear", "runs a program from the network")
-        for target in _destinations(command.words[0].rpartition("/")[2], arguments):
+        for target in _destinations(program, arguments):
             yield from self._into(command, target, "copies")
 
-    def _remove(self, command: ShellCommand, arguments: Sequence[str]) -> Iterator[Hit]:
+    def _remove(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
         if self._place(command, *arguments) == "engine":
             yield self._hit(command, "unclear", "removes files of the image")
 
-    def _mount(self, command: ShellCommand, arguments: Sequence[str]) -> Iterator[Hit]:
+    def _mount(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
         if arguments and self._place(command, arguments[-1]) == "engine":
             yield self._hit(command, "engine", "mounts something over files of the image")
 
-    def _container(self, command: ShellCommand, arguments: Sequence[str]) -> Iterator[Hit]:
+    def _container(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
         if any(word in ("build", "commit", "buildx") for word in arguments[:3]):
             yield self._hit(command, "unclear", "builds an image; the pinned one must run as shipped")
 
-    def _install_system(self, command: ShellCommand, arguments: Sequence[str]) -> Iterator[Hit]:
-        if any(word in ("-i", "--install", "-U", "--upgrade") for word in arguments):
-            yield self._hit(command, "unclear", "installs system packages beside the engine")
+    def _install_system(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
+        if program in ("dpkg", "rpm"):
+            if any(word in ("-i", "--install", "-U", "--upgrade") for word in arguments):
+                yield self._hit(command, "unclear", "installs system packages beside the engine")
+        elif "install" in arguments and (named := [w for w in arguments if rules.SYSTEM_PART.search(w)]):
+            what = f"installs {', '.join(named)}, which the engine may use"
+            yield self._hit(command, "unclear", what)
 
-    def _build(self, command: ShellCommand, arguments: Sequence[str]) -> Iterator[Hit]:
+    def _install_environment(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
+        if any(word in ("install", "update", "create") for word in arguments):
+            yield self._hit(command, "unclear", "installs packages, and what the engine uses of them is not plain")
+
+    def _build(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
         if "install" in arguments or "--install" in arguments:
             yield self._hit(command, "unclear", "builds and installs something from source")
 
-    def _eval(self, command: ShellCommand, arguments: Sequence[str]) -> Iterator[Hit]:
+    def _eval(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
         """A text that is made at run time: the values that the script gives its variables are read like scripts."""
         for word in arguments:
             made_by = re.match(r"\$\((\w+)", word)
@@ -455,17 +481,17 @@ class _ShellReader:
             if "$" in word and not values:
                 yield self._hit(command, "unclear", "runs a text that is made at run time")
 
-    def _decode(self, command: ShellCommand, arguments: Sequence[str]) -> Iterator[Hit]:
+    def _decode(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
         if any(word in ("-d", "-D", "--decode") for word in arguments):
             yield self._hit(command, "unclear", "decodes a text that cannot be read here")
 
     def _run(self, command: ShellCommand, arguments: Sequence[str]) -> Iterator[Hit]:
         name = next((word for word in arguments if not word.startswith("-")), "")
-        if command.piped and not name:
+        if not name or any(re.fullmatch(r"-[a-z]*c", word) for word in arguments):
             return
-        if name and not any(re.fullmatch(r"-[a-z]*c", word) for word in arguments):
-            self._refer(name, "script", command)
-        yield from ()
+        if re.search(r"\$\(.*\b(?:curl|wget)\b", name) or name.rpartition("/")[2] in self._downloads:
+            yield self._hit(command, "unclear", "runs a program from the network")
+        self._refer(name, "script", command)
 
     def _python(self, command: ShellCommand, arguments: Sequence[str]) -> Iterator[Hit]:
         if "-m" in arguments:
@@ -475,8 +501,8 @@ class _ShellReader:
             return
         if any(word.rpartition("/")[2] == "setup.py" for word in arguments):
             if any(word in ("install", "develop") for word in arguments):
-                name, kind, reason = self._from_source(command, ".")
-                yield self._hit(command, kind, f"installs {name}: {reason}")
+                item = from_source(self._script, command, ".")
+                yield self._hit(command, item.kind, f"installs {item.name}: {item.reason}")
             return
         if "-c" in arguments:
             place = arguments.index("-c") + 1
@@ -486,6 +512,8 @@ class _ShellReader:
             yield from self._program_text(command, command.stdin, arguments)
         else:
             name = next((word for word in arguments if not word.startswith("-")), "")
+            if name.rpartition("/")[2] in self._downloads:
+                yield self._hit(command, "unclear", "runs a program from the network")
             if name:
                 self._refer(name, "script", command)
 
@@ -512,7 +540,8 @@ class _ShellReader:
         given = [word for word in arguments if word != "-"]
         line = command.stdin_line or command.line
         writes = bool(rules.WRITES.search(text))
-        kind = (rules.place(text) or self._place(command, *given)) if writes else None
+        placed = rules.place(text) or self._place(command, *given)
+        kind: Kind | None = placed if writes else "unclear" if placed and rules.RUNS_PROGRAMS.search(text) else None
         if kind is None and writes and rules.LOCATES_SOMETHING.search(text):
             kind = self._locates or "unclear"
         if kind is None and writes and rules.ENGINE_MEMBER.search(self._script.expanded(" ".join(given))):
@@ -522,7 +551,7 @@ class _ShellReader:
             yield msgspec.structs.replace(hit, line=command.line, end_line=max(hit.end_line, command.end_line))
         elif rules.MODEL_CONFIG.search(f"{text} {' '.join(given)}") and writes:
             yield self._hit(command, "unclear", "rewrites a model's or draft's config.json")
-        elif rules.EVAL_CLIENT.search(f"{text} {' '.join(given)}"):
+        elif rules.EVAL_CLIENT.search(f"{text} {' '.join(given)}") and not rules.HIDDEN.search(text):
             return
         elif rules.OPAQUE.search(text) and (writes or re.search(r"pip|install|b64decode|urlopen|exec\(", text)):
             yield self._hit(command, "unclear", "runs Python whose effect its text does not show")
@@ -534,80 +563,8 @@ class _ShellReader:
                 yield self._hit(command, "unclear", f"removes {', '.join(names)} from the image")
         if "install" not in arguments:
             return
-        own = self._own_environment(command, arguments)
-        for name, kind, reason in self._installed(command, arguments[arguments.index("install") + 1 :]):
-            if own and kind != "engine":
-                yield self._hit(command, "harness", f"installs {name} into an environment of its own")
-            else:
-                yield self._hit(command, kind, f"installs {name}: {reason}")
-
-    def _own_environment(self, command: ShellCommand, arguments: Sequence[str]) -> bool:
-        """Whether the installation goes to another Python than the one that serves."""
-        before = command.text.partition(" install")[0]
-        named = bool(re.search(r"\$\{?\w*(?:AIPERF|EVAL|VERIFIER|VENV|BENCH)\w*|venv/", before)) and ":-" not in before
-        target = any(word in ("--target", "-t", "--python") or word.startswith("--target=") for word in arguments)
-        return named or target
-
-    def _installed(self, command: ShellCommand, arguments: Sequence[str]) -> Iterator[tuple[str, Kind, str]]:
-        words = iter(self._words(arguments))
-        for word in words:
-            if word in ("-r", "--requirement"):
-                yield f"the requirements {next(words, '')}", "unclear", "what they are is not read"
-            elif word in ("-e", "--editable"):
-                yield self._from_source(command, next(words, "."))
-            elif word in _PIP_VALUES or word in ("-t", "--target"):
-                next(words, "")
-            elif word.startswith("-") or word in ("\\", ""):
-                continue
-            elif "git+" in word or "://" in word or " @ " in word:
-                yield self._from_address(word)
-            elif word.endswith(".whl") or ".whl" in word:
-                wheel = word.rpartition("/")[2].partition("-")[0].strip("\"'*")
-                rule = rules.package_rule(wheel) if re.match(r"[A-Za-z]\w+\Z", wheel) else rules.UNKNOWN_PACKAGE
-                if rule.kind == "harness" and rules.ENGINE_BY_NAME.search(wheel):
-                    rule = rules.BUILT_HERE
-                yield f"the wheel {word}", rule.kind, rule.reason
-            elif word.startswith((".", "/", "$")) or "/" in word:
-                yield self._from_source(command, word)
-            elif name := re.match(r"[A-Za-z0-9][\w.-]*", word):
-                rule = rules.package_rule(name[0])
-                yield name[0], rule.kind, rule.reason
-
-    def _words(self, arguments: Sequence[str]) -> Iterator[str]:
-        """The arguments, a variable as the words of the values that the script gives it, and of its default."""
-        for word in arguments:
-            variable = re.fullmatch(r"\$\{(\w+)(?::?[-=]([^{}]*))?\}", word)
-            values = [*self._script.values.get(variable[1], []), variable[2] or ""] if variable else []
-            parts = [part for value in dict.fromkeys(values) for part in value.split() if word not in part]
-            yield from parts or (word,)
-
-    def _from_source(self, command: ShellCommand, folder: str) -> tuple[str, Kind, str]:
-        """A folder that is installed: what it is follows from where it was cloned from, or from its name."""
-        where = self._script.expanded(f"{command.folder} {folder.partition('[')[0]}")
-        what = f"the source folder {folder}"
-        if rules.ORCHESTRATION.search(f"{where} {command.folder}") and not rules.place(where):
-            return what, "harness", "it is the job launcher (srt-slurm)"
-        clones = [c.text for c in self._script.commands if c.words[:2] == ("git", "clone")]
-        last = _last_name(where)
-        near = [text for text in clones if last and last in self._script.expanded(text)] or clones[-1:]
-        return self._source_kind(what, f"{where} {' '.join(near)}")
-
-    def _from_address(self, word: str) -> tuple[str, Kind, str]:
-        return self._source_kind(word, word)
-
-    def _source_kind(self, what: str, text: str) -> tuple[str, Kind, str]:
-        rule = next(
-            (rule for rule in rules.REPOSITORIES if any(rule.names.search(part) for part in text.split())), None
-        )
-        if rule is not None:
-            return what, rule.kind, rule.reason
-        if rules.place(text) == "engine":
-            return what, "engine", "it is an engine built from source"
-        if rules.ORCHESTRATION.search(text):
-            return what, "harness", "it is the job launcher (srt-slurm)"
-        if rules.EVAL_CLIENT.search(text):
-            return what, "harness", "it is a client that measures"
-        return what, "unclear", "what is built and installed is not plain"
+        for item in installed(self._script, command, arguments[arguments.index("install") + 1 :]):
+            yield self._hit(command, item.kind, f"installs {item.name}: {item.reason}")
 
     def _options(self, command: ShellCommand) -> Iterator[Hit]:
         words = command.words
@@ -644,31 +601,28 @@ def _destinations(program: str, arguments: Sequence[str]) -> Iterator[str]:
 
 def _environment(name: str, value: str, command: str, line: int, end_line: int) -> Iterator[Hit]:
     """A variable that brings other code into the engine's process."""
+    found: tuple[Kind, str] | None = None
     if name == "VLLM_PLUGINS" and value:
-        yield Hit(kind="unclear", line=line, end_line=end_line, what=f"loads plug-ins into vLLM ({value[:60]})")
+        found = "unclear", "loads plug-ins into vLLM"
     elif name == "LD_PRELOAD" and value:
-        yield Hit(
-            kind="unclear", line=line, end_line=end_line, what=f"loads a library before all others ({value[:60]})"
-        )
+        found = "unclear", "loads a library before all others"
     elif name == "PYTHONPATH" and value:
-        folders = [
-            part for part in re.split(r"[:\s]", value) if part and not re.fullmatch(r"[${}+\w]*PYTHONPATH[}+]*", part)
-        ]
-        own = [part for part in folders if not rules.ENGINE_PLACE.search(part)]
-        client = rules.EVAL_CLIENT.search(f"{value} {command}")
-        engine = any(
-            re.search(rf"(?:^|/)(?:{rules.ENGINE_MODULES})(?:[-_]?(?:src|source|fork|patched|dev))?(?:/|$)", part)
-            for part in own
-        )
-        kind: Kind = "engine" if engine else "harness" if client else "unclear"
-        what = "puts an engine of its own before the image's" if engine else "puts Python code before the image's"
-        yield Hit(kind=kind, line=line, end_line=end_line, what=f"{what} (PYTHONPATH {value[:60]})")
+        found = _python_path(value, command)
+    if found is not None:
+        yield Hit(kind=found[0], line=line, end_line=end_line, what=f"{found[1]} ({name} {value[:60]})")
+
+
+def _python_path(value: str, command: str) -> tuple[Kind, str]:
+    """Folders that Python searches before its own."""
+    folders = [part for part in re.split(r"[:\s]", _PYTHONPATH_ITSELF.sub("", value)) if part]
+    foreign = [part for part in folders if not rules.ENGINE_PLACE.search(part)]
+    if not foreign:
+        return "harness", "puts folders of the image itself first"
+    if any(_ENGINE_FOLDER.search(part) for part in foreign):
+        return "engine", "puts an engine of its own before the image's"
+    client = rules.EVAL_CLIENT.search(f"{value} {command}")
+    return ("harness" if client else "unclear"), "puts Python code before the image's"
 
 
 def _mounted(path: str, line: int, end_line: int) -> Hit:
     return Hit(kind="engine", line=line, end_line=end_line, what=f"mounts something over files of the image ({path})")
-
-
-def _last_name(path: str) -> str:
-    words = [part for part in re.split(r"[\s/\"']+", path) if part not in ("", ".", "..")]
-    return words[-1].strip("${}") if words else ""
