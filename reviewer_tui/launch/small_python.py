@@ -13,6 +13,7 @@ import operator
 import posixpath
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from types import NoneType
 from typing import Any
 
 from reviewer_tui.sweeps.document import read_document
@@ -57,6 +58,7 @@ _TEXT_METHODS = frozenset(
         "isdigit",
     )
 )
+_DUMPS = frozenset({"ensure_ascii", "separators", "sort_keys"})
 _TYPES = {"int": int, "float": float, "str": str, "bool": bool, "list": list, "dict": dict, "tuple": tuple}
 
 
@@ -260,7 +262,7 @@ class _Program:
             case ast.Name():
                 return self.name(node.id)
             case ast.JoinedStr():
-                return self.bounded("".join(str(self.value(part)) for part in node.values))
+                return self.bounded("".join(self.value(part) for part in node.values))
             case ast.FormattedValue():
                 return self.formatted(node)
             case ast.Attribute():
@@ -281,7 +283,13 @@ class _Program:
                 return self.subscript(node)
             case ast.List() | ast.Tuple() | ast.Set():
                 values = [self.value(item) for item in node.elts]
-                return values if isinstance(node, ast.List) else tuple(values)
+                return (
+                    values
+                    if isinstance(node, ast.List)
+                    else tuple(values)
+                    if isinstance(node, ast.Tuple)
+                    else set(values)
+                )
             case ast.Dict():
                 return {
                     self.value(key): self.value(item) for key, item in zip(node.keys, node.values, strict=True) if key
@@ -307,9 +315,15 @@ class _Program:
 
     def formatted(self, node: ast.FormattedValue) -> str:
         value = self.value(node.value)
-        if node.format_spec is not None or isinstance(value, _Module | _File | _Function):
+        if node.format_spec is not None or node.conversion not in (-1, ord("r"), ord("s")):
             raise _Stop
-        return repr(value) if node.conversion == ord("r") else str(value)
+        return repr(value) if node.conversion == ord("r") else self.shown(value)
+
+    def shown(self, value: Any) -> str:
+        """A value as it is printed; sets have no order, and other objects no text that is known."""
+        if not isinstance(value, str | int | float | list | tuple | dict | NoneType):
+            raise _Stop
+        return str(value)
 
     def attribute(self, node: ast.Attribute) -> Any:
         holder = self.value(node.value)
@@ -374,7 +388,10 @@ class _Program:
             return holder[lower:upper]
         key = self.value(node.slice)
         if isinstance(holder, _Environment):
-            return self.variable(key, None) or self.missing()
+            value = self.variable(key, None)
+            if value is None:
+                raise _Failure
+            return value
         if not isinstance(holder, dict | list | tuple | str):
             raise _Stop
         return holder[key]
@@ -383,9 +400,6 @@ class _Program:
         if name in self.unknown_names:
             raise _Stop
         return self.environment.get(name, default)
-
-    def missing(self) -> Any:
-        raise _Failure
 
     def comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> list[Any]:
         if len(node.generators) != 1:
@@ -410,7 +424,7 @@ class _Program:
         name = node.func.id
         function = self.scopes[-1].get(name, self.scopes[0].get(name))
         if isinstance(function, _Function):
-            return self.function(function, arguments)
+            return self.function(function, arguments, {k.arg: self.value(k.value) for k in node.keywords})
         if name == "print":
             self.print(node, arguments)
             return None
@@ -421,7 +435,7 @@ class _Program:
     def print(self, node: ast.Call, arguments: Sequence[Any]) -> None:
         options = {keyword.arg: self.value(keyword.value) for keyword in node.keywords}
         if options.get("file", "<stdout>") == "<stdout>":
-            text = options.get("sep", " ").join(str(argument) for argument in arguments) + options.get("end", "\n")
+            text = options.get("sep", " ").join(map(self.shown, arguments)) + options.get("end", "\n")
             self.printed.append(self.bounded(text))
 
     def open(self, path: str) -> _File:
@@ -477,14 +491,15 @@ class _Program:
         self.scopes.pop()
         return value
 
-    def function(self, function: _Function, arguments: Sequence[Any]) -> Any:
-        if len(self.scopes) > _MAX_CALLS:
+    def function(self, function: _Function, arguments: Sequence[Any], named: Mapping[str | None, Any]) -> Any:
+        declared = function.node.args
+        if len(self.scopes) > _MAX_CALLS or declared.vararg or declared.kwarg or declared.kwonlyargs or None in named:
             raise _Stop
-        names = [argument.arg for argument in function.node.args.args]
-        defaults = [self.value(default) for default in function.node.args.defaults]
+        names = [argument.arg for argument in (*declared.posonlyargs, *declared.args)]
+        defaults = [self.value(default) for default in declared.defaults]
         values = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True)) if defaults else {}
-        values |= dict(zip(names, arguments, strict=False))
-        if set(names) - set(values):
+        values |= dict(zip(names, arguments, strict=False)) | {str(name): value for name, value in named.items()}
+        if set(names) != set(values) or len(arguments) > len(names):
             raise _Failure
         self.scopes.append(values)
         try:
@@ -499,7 +514,7 @@ class _Program:
         holder = self.value(func.value)
         name = func.attr
         if isinstance(holder, _Module):
-            return self.module(holder.name, name, arguments)
+            return self.module(holder.name, name, arguments, {k.arg: self.value(k.value) for k in node.keywords})
         if node.keywords:
             raise _Stop
         if isinstance(holder, str):
@@ -507,7 +522,7 @@ class _Program:
                 result = getattr(holder, name)(*arguments)
                 return self.bounded(result) if isinstance(result, str) else result
             if name == "join":
-                return self.bounded(holder.join(str(item) for item in arguments[0]))
+                return self.bounded(holder.join(arguments[0]))
         if isinstance(holder, _Environment):
             if name == "get":
                 return self.variable(arguments[0], arguments[1] if len(arguments) > 1 else None)
@@ -524,14 +539,16 @@ class _Program:
             return holder.text
         raise _Stop
 
-    def module(self, module: str, name: str, arguments: list[Any]) -> Any:
+    def module(self, module: str, name: str, arguments: list[Any], named: dict[str | None, Any]) -> Any:
+        if named and ((module, name) != ("json", "dumps") or not set(named) <= _DUMPS):
+            raise _Stop
         match module, name:
             case "yaml", "safe_load":
                 return self.load(arguments[0])
             case "json", "load" | "loads":
                 return json.loads(arguments[0].text if isinstance(arguments[0], _File) else arguments[0])
             case "json", "dumps":
-                return self.bounded(json.dumps(arguments[0]))
+                return self.bounded(json.dumps(arguments[0], **{str(k): v for k, v in named.items()}))
             case "sys", "exit":
                 raise _Exit
             case "os", "getenv":
