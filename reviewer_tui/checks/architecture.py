@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from reviewer_tui.checks.changed_text import ChangedText, changed_text
 from reviewer_tui.checks.check import Check, Evidence, Outcome, outcome
 from reviewer_tui.checks.override_rules import EVENTS, TEXT_ONLY, Effect
-from reviewer_tui.checks.overrides import EventSetting, Override, event_settings, overrides_in
+from reviewer_tui.checks.overrides import EventSetting, Override, event_settings, overrides_in, overrides_in_setting
 from reviewer_tui.checks.scope import entry_changed
 from reviewer_tui.checks.serving import Served, can_serve, served
 from reviewer_tui.model.finding import Finding, Status
@@ -82,6 +84,8 @@ class _Review:
                 continue
             else:
                 yield from self._changed(part.value)
+        for item in self.keys:
+            yield from self._settings(item)
         yield from self._relied_on()
         yield from self._outside()
         check = self._evidence.policy.check("architecture")
@@ -118,6 +122,11 @@ class _Review:
             if self._explained(found):
                 status, ending = Status.JUDGEMENT, " The detail section speaks of it: does the model ship this mode?"
         return self._at(status, f"{found}: {found.reason}.{ending}", path, found.line)
+
+    def _settings(self, item: Served) -> Iterator[Finding]:
+        """What new settings of an entry's workers change."""
+        for found in (found for setting in item.new_settings for found in overrides_in_setting(setting)):
+            yield self._judged(item.entry.path, msgspec.structs.replace(found, line=item.entry.line))
 
     def _explained(self, found: Override) -> bool:
         detail = self._evidence.sign_off.detail if self._evidence.sign_off else ""
@@ -157,8 +166,7 @@ class _Review:
                 yield self._at_entry(item, f"{item.change.key}: what serves it was not found, so it was not read.")
 
     def _at_entry(self, item: Served, message: str) -> Finding:
-        entry = item.change.new
-        assert entry is not None
+        entry = item.entry
         return self._at(Status.UNVERIFIED, message, entry.path, entry.line)
 
     # -- publish_events_and_metrics -------------------------------------------------------------------------------
@@ -190,10 +198,8 @@ class _Review:
                 yield self._event(path, setting, key)
         unread = "; its files are not all in this repository" if item.outside else ""
         if not found or unread:
-            entry = item.change.new
-            assert entry is not None
             message = (
-                f"{key}: nothing that was read sets {EVENTS}{unread}. It is fine only where {entry.framework} has no"
+                f"{key}: nothing that was read sets {EVENTS}{unread}. It is fine only where {item.entry.framework} has no"
                 " such setting, or the pinned image has it on by default."
             )
             yield self._at_entry(item, message)

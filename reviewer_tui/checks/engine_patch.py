@@ -17,7 +17,7 @@ from reviewer_tui.checks.patch_rules import (
     may_patch,
     may_replace,
 )
-from reviewer_tui.checks.patching import Hit, Reading, Reference, read_file
+from reviewer_tui.checks.patching import Hit, Reading, Reference, read_file, read_shell
 from reviewer_tui.checks.scope import entry_changed
 from reviewer_tui.checks.serving import Served, can_serve, served
 from reviewer_tui.model.finding import Finding, Status
@@ -105,9 +105,18 @@ class _Review:
                 touches += self._new_touches(part.value)
         followed = [touch for text in self._known_texts() for touch in self._followed(text)]
         touches += [touch for touch in dict.fromkeys(followed) if touch not in touches]
+        touches += [touch for item in self.submitted for touch in self._settings(item)]
         yield from self._judge(touches)
         yield from self._outside()
         yield from self._already_there({touch.path for touch in touches if touch.hit.kind == "engine"})
+
+    @staticmethod
+    def _settings(item: Served) -> Iterator[_Touch]:
+        """What new settings of an entry's workers bring into the engine's process, or run before it."""
+        for setting in item.new_settings:
+            for hit in read_shell("", f"export {setting}").hits:
+                line = item.entry.line
+                yield _Touch(item.entry.path, msgspec.structs.replace(hit, line=line, end_line=line))
 
     def _known_texts(self) -> Iterator[ChangedText]:
         return (part.value for part in self._texts.values() if part.value is not None)
@@ -326,8 +335,7 @@ class _Review:
         return self._at_entry(item, message)
 
     def _at_entry(self, item: Served, message: str) -> Finding:
-        entry = item.change.new
-        assert entry is not None
+        entry = item.entry
         return _finding(Status.UNVERIFIED, message, entry.path, entry.line, self._commit())
 
     def _moved_checkout(self) -> tuple[str, int] | None:

@@ -54,6 +54,14 @@ def overrides_in(path: str, text: str) -> tuple[Override, ...]:
     return ()
 
 
+def overrides_in_setting(setting: str) -> tuple[Override, ...]:
+    """What a setting of a config entry (`NAME=value`) changes; its lines are 0."""
+    found = list(_in_words(setting))
+    if name := rules.ENVIRONMENT.match(setting):
+        found.append(_named("unclear", 0, 0, name[1], "", setting[name.end() :], "it names a part of the model"))
+    return tuple(found)
+
+
 def _tells(text: str, tokens: Iterable[str]) -> bool:
     """Whether any line but comments holds one of these texts."""
     for token in tokens:
@@ -77,10 +85,13 @@ def _in_shell(path: str, text: str) -> Iterator[Override]:
                 line = _line_with(lines, command, found)
                 yield msgspec.structs.replace(found, line=line, end_line=command.end_line)
         yield from _in_command(command)
+    if script.unread is not None and (line := script.unread[0]) <= len(lines):
+        reason = f"the script cannot be read from here on ({script.unread[1]})"
+        yield _named("unclear", line, len(lines), path.rpartition("/")[2], "", "", reason)
 
 
 def _in_command(command: ShellCommand) -> Iterator[Override]:
-    whole = f"{command.text} {command.stdin}"
+    whole = f"{command.text} {command.stdin} {' '.join(command.targets)}"
     for name, value in command.assignments:
         if rules.ENVIRONMENT.match(f"{name}="):
             yield _named("unclear", command.line, command.end_line, name, "", value, "it names a part of the model")

@@ -22,7 +22,7 @@ from reviewer_tui.checks.yaml_scalars import Scalar, scalars
 How = Literal["script", "setup", "patch"]
 
 _SHOWN = 110
-_SHELL_ENDINGS = (".sh", ".bash", ".slurm", ".sbatch")
+_SHELL_ENDINGS = (".sh", ".bash", ".slurm", ".sbatch", ".env")
 _WRAPPERS = frozenset(
     {
         *(

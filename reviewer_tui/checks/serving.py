@@ -30,6 +30,7 @@ class Served(msgspec.Struct, frozen=True, kw_only=True):
     """A submitted key with its rows at head and the files that decide what they run."""
 
     change: KeyChange
+    entry: Entry
     rows: tuple[ExpandedRow, ...]
     files: tuple[ResolvedFile, ...]
 
@@ -40,10 +41,14 @@ class Served(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def own(self) -> tuple[str, ...]:
         """Its scripts and recipes, and the helpers of these but for those that are named after another engine."""
-        entry = self.change.new
-        framework = entry.framework if entry else ""
-        helpers = [path for path in self.paths("helper") if _suits(path, framework)]
+        helpers = [path for path in self.paths("helper") if _suits(path, self.entry.framework)]
         return tuple(dict.fromkeys((*self.paths("script", "recipe"), *helpers)))
+
+    @property
+    def new_settings(self) -> tuple[str, ...]:
+        """The workers' additional settings (`NAME=value`) that the entry did not have before."""
+        old = set(_settings(self.change.old.fields)) if self.change.old else set()
+        return tuple(dict.fromkeys(setting for setting in _settings(self.entry.fields) if setting not in old))
 
     @property
     def outside(self) -> tuple[ResolvedFile, ...]:
@@ -94,7 +99,20 @@ def served(evidence: Evidence) -> Iterator[Served]:
     for change in submitted(evidence):
         if change.new is not None:
             rows, files = at_head.of(change.new)
-            yield Served(change=change, rows=rows, files=files)
+            yield Served(change=change, entry=change.new, rows=rows, files=files)
+
+
+def _settings(node: object) -> Iterator[str]:
+    """Every text of an `additional-settings` list below a node."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key == "additional-settings" and isinstance(value, list):
+                yield from (setting for setting in value if isinstance(setting, str))
+            else:
+                yield from _settings(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from _settings(value)
 
 
 def _suits(helper: str, framework: str) -> bool:

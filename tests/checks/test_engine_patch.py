@@ -486,6 +486,13 @@ def test_a_recipe_of_another_repository_that_was_named_before_is_as_it_was() -> 
     assert outcome.status is Status.PASS
 
 
+def test_a_setting_of_an_entry_counts() -> None:
+    entry = MULTI_NODE.replace("CONFIG_FILE=", 'PYTHONPATH=/data/vllm", "CONFIG_FILE=')
+    outcome = of({**summer(), NVIDIA: f"{NVIDIA_MASTER}{entry}", f"{RECIPES}/vllm/kimi/agg.yaml": "a: 1\n"})
+    assert outcome.status is Status.FAIL
+    assert worst(outcome).path == NVIDIA
+
+
 def test_without_the_changed_files_nothing_is_verified() -> None:
     evidence = evidence_of(summer(), summer())
     for files in (unavailable("No network."), partial((), "Only 300 files are told.")):

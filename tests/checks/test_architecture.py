@@ -1,0 +1,295 @@
+"""The architecture check."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reviewer_tui.checks.architecture import decide
+from reviewer_tui.checks.check import Evidence, Outcome
+from reviewer_tui.checks.overrides import event_settings, overrides_in
+from reviewer_tui.model.finding import Finding, Status
+from reviewer_tui.model.pull_request import PullRequestRef
+from reviewer_tui.policy.policy import load_policy
+from reviewer_tui.sources.clone import CloneSource
+from reviewer_tui.sweeps.diff import config_changes
+from tests.evidence import NVIDIA, NVIDIA_MASTER, SCRIPT, VERIFIER, evidence_of, summer
+
+RECIPES = "benchmarks/multi_node/srt-slurm-recipes"
+RECIPE = f"{RECIPES}/trtllm/kimi/agg.yaml"
+PROMPT = ".github/codeowner-signoff-verify-prompt.md"
+BAN = """\
+## Check 8 — No benchmark hacks that change the model architecture
+EXPLICIT PROHIBITION: `publish_events_and_metrics: false`. FAIL if an affected configuration disables it.
+
+"""
+MULTI_NODE = """\
+kimik3-fp4-gb200-dynamo-trt:
+  image: nvcr.io#nvidia/x:1
+  model: moonshotai/Kimi-K3
+  model-prefix: kimik3
+  runner: b200
+  precision: fp4
+  framework: dynamo-trt
+  multinode: true
+  disagg: false
+  scenarios:
+    fixed-seq-len:
+    - isl: 8192
+      osl: 1024
+      search-space:
+      - conc-list: [8]
+        prefill: { num-worker: 1, tp: 8, ep: 1, dp-attn: false,
+          additional-settings: ["CONFIG_FILE=recipes/trtllm/kimi/agg.yamlSELECTOR"] }
+        decode: { num-worker: 0, tp: 8, ep: 1, dp-attn: false }
+"""
+
+
+def with_lines(*lines: str) -> dict[str, bytes | str]:
+    files = summer()
+    return {**files, SCRIPT: "\n".join([str(files[SCRIPT]).rstrip("\n"), *lines, ""])}
+
+
+def of(head: dict[str, bytes | str], base: dict[str, bytes | str] | None = None, **options: object) -> Outcome:
+    return decide(evidence_of(base or summer(), head, **options))  # type: ignore[arg-type]
+
+
+def worst(outcome: Outcome) -> Finding:
+    return next(finding for finding in outcome.findings if finding.status is outcome.status)
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("vllm serve $MODEL --hf-overrides '{\"use_index_cache\": true, \"index_topk_freq\": 4}'", "use_index_cache"),
+        ("vllm serve $M --hf-overrides='{\"text_config\": {\"index_topk_freq\": 4}}'", "text_config.index_topk_freq"),
+        ("vllm serve $MODEL --hf-overrides.text_config.index_topk_freq 4", "index_topk_freq=4"),
+        ("ARGS=(--hf_overrides '{\"num_hidden_layers\": 10}')", "num_hidden_layers=10"),
+        ("X='{\"n_routed_experts\": 64}'; vllm serve m --hf-overrides \"$X\"", "n_routed_experts=64"),
+        ("python3 -m sglang.x --json-model-override-args '{\"num_experts_per_tok\": 2}'", "num_experts_per_tok=2"),
+        ("vllm serve m --num-hidden-layers 4", "num-hidden-layers"),
+        ("srun bash -c 'vllm serve m --hf-overrides \"{\\\"num_attention_heads\\\": 8}\"'", "num_attention_heads=8"),
+        ("sed -i 's/\"num_hidden_layers\": 61/\"num_hidden_layers\": 30/' $MODEL_PATH/config.json ", "config.json"),
+    ],
+)  # fmt: skip
+def test_overrides_that_compute_less_fail_and_are_named(line: str, named: str) -> None:
+    outcome = of(with_lines("echo before", line))
+    assert outcome.status is Status.FAIL, outcome.summary
+    assert named in worst(outcome).message
+    assert (worst(outcome).path, worst(outcome).line) == (SCRIPT, 4)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "vllm serve m --hf-overrides '{\"rope_scaling\": {\"type\": \"yarn\"}, \"max_position_embeddings\": 9}'",
+        "vllm serve m --hf-overrides '{\"torch_dtype\": \"bfloat16\", \"quantization_config\": {\"num_layers\": 1}}'",
+        "vllm serve m --hf-overrides '{\"use_index_cache\": false, \"index_topk_freq\": 1}'",
+        "vllm serve m --override-generation-config '{\"temperature\": 0.1}'",
+        "vllm serve m --model-loader-extra-config '{\"enable_multithread_load\": true}'",
+        "vllm serve m --language-model-only",
+        "vllm serve m --hf-overrides '{}'",
+        "# vllm serve m --hf-overrides '{\"num_hidden_layers\": 1}'",
+        "python3 -c 'import json; print(json.load(open(\"config.json\"))[\"num_hidden_layers\"])'",
+        "vllm serve m --kv-cache-dtype fp8 --quantization modelopt",
+    ],
+)  # fmt: skip
+def test_what_computes_the_same_passes(line: str) -> None:
+    outcome = of(with_lines(line))
+    assert outcome.status is Status.PASS, outcome.summary
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "vllm serve m --hf-overrides '{\"architectures\": [\"Other\"]}'",
+        "vllm serve m --hf-overrides '{\"something_new\": 1}'",
+        "vllm serve m --hf-overrides '{\"use_index_cache\": true, \"index_topk_pattern\": \"FFSS\"}'",
+        "vllm serve m --hf-overrides '{\"index_topk\": 512}'",
+        "vllm serve m --hf-overrides \"$UNKNOWN\"",
+        "vllm serve m --hf-overrides \"{\\\"index_topk_freq\\\": $FREQ}\"",
+        "vllm serve m --hf-config-path /data/config",
+        "printf '%s' x > /models/config.json",
+        "jq '.rope_theta = 1' config.json > /tmp/config.json",
+        "python3 -c 'c = open(\"config.json\").read(); open(\"config.json\", \"w\").write(c[1:])'",
+        "VLLM_NUM_LAYERS=10 vllm serve m",
+        "for (( ;; ) --hf-overrides x",
+    ],
+)  # fmt: skip
+def test_what_cannot_be_told_waits_for_judgement(line: str) -> None:
+    outcome = of(with_lines("echo before", line))
+    assert outcome.status is Status.JUDGEMENT, outcome.summary
+    assert worst(outcome).path == SCRIPT
+
+
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [
+        ("backend:\n  hf-overrides: '{\"index_topk_freq\": 4}'\n", Status.FAIL),
+        ("model-a:\n  hf_overrides:\n    text_config:\n      num_hidden_layers: 3\n", Status.FAIL),
+        ("flags: |\n  --tp 8 --hf-overrides '{\"num_experts\": 3}' --x\n", Status.FAIL),
+        ("sparse_attention_config:\n  algorithm: dsa\n  enable_heuristic_topk: true\n", Status.PASS),
+        ("sparse_attention_config:\n  sparse_disable_index_value: true\n", Status.JUDGEMENT),
+        ("zip_override_a:\n  conc: [1]\nlanguage-model-only: true\n", Status.PASS),
+        ("model_kwargs:\n  num_hidden_layers: 4\n", Status.FAIL),
+        ("a: [\nhf_overrides: x\n", Status.JUDGEMENT),
+    ],
+)
+def test_recipes_are_read(content: str, status: Status) -> None:
+    outcome = of({**summer(), RECIPE: content})
+    assert outcome.status is status, outcome.summary
+
+
+REDUCING = "vllm serve m --hf-overrides '{\"index_topk_freq\": 4}'"
+
+
+def test_an_override_that_was_there_is_told_apart() -> None:
+    base = with_lines(REDUCING)
+    bump = {**base, NVIDIA: NVIDIA_MASTER.replace("v0.5.14", "v0.5.15")}
+    outcome = of(bump, base)
+    assert outcome.status is Status.JUDGEMENT
+    assert "was there before" in outcome.summary
+    assert [(f.status, f.line) for f in outcome.pre_existing] == [(Status.FAIL, 3)]
+
+
+def test_an_override_elsewhere_does_not_touch_a_key() -> None:
+    other = {SCRIPT.replace("qwen3.5", "glm5"): f"#!/bin/bash\n{REDUCING}\n"}
+    base = {**summer(), **other}
+    outcome = of({**base, NVIDIA: NVIDIA_MASTER.replace("v0.5.14", "v0.5.15")}, base)
+    assert outcome.status is Status.PASS
+    assert outcome.pre_existing == ()
+
+
+def test_a_mode_that_the_detail_section_calls_shipped_is_the_reviewers() -> None:
+    text = "As a PR reviewer and CODEOWNER\n- [x] a\n\n### Additional detail section:\n- {}\n\nSigned: `a`\n"
+    native = text.format("index_topk_freq is native: the checkpoint ships it")
+    assert of(with_lines(REDUCING), sign_off=native).status is Status.JUDGEMENT
+    assert of(with_lines(REDUCING), sign_off=text.format("all fine")).status is Status.FAIL
+
+
+def test_a_setting_of_an_entry_counts() -> None:
+    setting = 'CONFIG_FILE=recipes/trtllm/kimi/agg.yaml", "EXTRA=--hf-overrides {num_hidden_layers: 3}'
+    entry = MULTI_NODE.replace("CONFIG_FILE=recipes/trtllm/kimi/agg.yamlSELECTOR", setting)
+    outcome = of({**summer(), NVIDIA: NVIDIA_MASTER + entry, RECIPE: "a: 1\n"})
+    assert outcome.status is Status.FAIL
+    assert worst(outcome).path == NVIDIA
+
+
+def test_without_server_arguments_it_is_not_applicable() -> None:
+    assert of({**summer(), "docs/x.md": "--hf-overrides"}).status is Status.NOT_APPLICABLE
+
+
+def test_a_new_key_with_a_recipe_of_another_repository_is_not_verified() -> None:
+    outcome = of({**summer(), NVIDIA: NVIDIA_MASTER + MULTI_NODE.replace("SELECTOR", "")})
+    assert outcome.status is Status.UNVERIFIED
+    assert "not in this repository" in outcome.summary
+
+
+# -- publish_events_and_metrics ---------------------------------------------------------------------------------------
+
+AUTUMN = {**summer(), PROMPT: f"{BAN}{VERIFIER}"}
+
+
+def of_recipe(content: str, selector: str = "", policy: dict[str, bytes | str] = AUTUMN) -> Outcome:
+    """What the check says to a bumped image of a key that runs this recipe, which the base has too."""
+    base = {**summer(), NVIDIA: NVIDIA_MASTER + MULTI_NODE.replace("SELECTOR", selector), RECIPE: content}
+    head = {**base, NVIDIA: str(base[NVIDIA]).replace("x:1", "x:2")}
+    return of(head, base, policy=policy)
+
+
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [
+        ("a:\n  publish_events_and_metrics: false\n", Status.FAIL),
+        ('a:\n  "publish_events_and_metrics": "False"\n', Status.FAIL),
+        ("a:\n  args: --no-publish-events-and-metrics\n", Status.FAIL),
+        ("a:\n  args: --publish-events-and-metrics=0\n", Status.FAIL),
+        ("a:\n  publish_events_and_metrics: true\nb:\n  publish_events_and_metrics: off\n", Status.FAIL),
+        ("a:\n  publish_events_and_metrics: true\n", Status.PASS),
+        ("a:\n  args: --publish-events-and-metrics --x\n", Status.PASS),
+        ("a: 1\n", Status.UNVERIFIED),
+        ("a: 1  # publish_events_and_metrics: false\n", Status.UNVERIFIED),
+        ("# publish_events_and_metrics: false\na: 1\n", Status.UNVERIFIED),
+        ("a:\n  publish_events_and_metrics: $X\n", Status.UNVERIFIED),
+    ],
+)
+def test_the_ban_is_on_what_serves(content: str, status: Status) -> None:
+    outcome = of_recipe(content)
+    assert outcome.status is status, outcome.summary
+    if status is Status.FAIL:
+        assert worst(outcome).path == RECIPE
+
+
+def test_without_the_ban_in_the_policy_the_setting_does_not_matter() -> None:
+    assert of_recipe("publish_events_and_metrics: false\n", policy=summer()).status is Status.PASS
+
+
+def test_other_blocks_of_a_recipe_do_not_count() -> None:
+    content = (
+        "base:\n  publish_events_and_metrics: true\noverride_x:\n  publish_events_and_metrics: false\noverride_y: {}\n"
+    )
+    assert of_recipe(content, ":override_y").status is Status.PASS
+    assert of_recipe(content, ":override_x").status is Status.FAIL
+
+
+def test_a_single_node_script_without_the_setting_is_not_verified() -> None:
+    outcome = of({**summer(), NVIDIA: NVIDIA_MASTER.replace("v0.5.14", "v0.5.15")}, policy=AUTUMN)
+    assert outcome.status is Status.UNVERIFIED
+    assert "has no such setting" in outcome.summary
+
+
+def test_a_file_that_serves_nobody_known_is_not_verified() -> None:
+    assert of({**summer(), "benchmarks/lib.sh": "echo\n"}, policy=AUTUMN).status is Status.UNVERIFIED
+    assert of({**summer(), "docs/x.md": "x"}, policy=AUTUMN).status is Status.NOT_APPLICABLE
+
+
+# -- hostile texts and real pull requests -----------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(["x.sh", "x.py", "x.yaml"]), st.text(max_size=120), st.text(max_size=80))
+def test_no_text_breaks_the_reading(name: str, before: str, value: str) -> None:
+    text = f"{before}\nvllm serve m --hf-overrides {value}\nhf_overrides: {value}\npublish_events_and_metrics: {value}"
+    overrides_in(f"benchmarks/{name}", text)
+    event_settings(f"benchmarks/{name}", text)
+
+
+def test_a_deep_override_is_not_read_to_its_end() -> None:
+    deep = '{"a":' * 5_000 + "1" + "}" * 5_000
+    assert of(with_lines(f"vllm serve m --hf-overrides '{deep}'")).status is Status.JUDGEMENT
+
+
+def real_outcome(clone: Path, number: int) -> Outcome:
+    with CloneSource(clone) as source:
+        loaded = source.load(PullRequestRef("SemiAnalysisAI/InferenceX", number))
+        return decide(
+            Evidence(
+                snapshot=loaded.snapshot,
+                trees=loaded.trees,
+                policy=load_policy(loaded.trees.policy),
+                changes=config_changes(loaded.trees.base, loaded.trees.head),
+                review_date="2026-08-22",
+            )
+        )
+
+
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [
+        *((number, "fail") for number in (1930, 1940, 1967, 1968, 1969, 1979, 2017, 2102, 2487)),
+        (2187, "pass"),
+        (2332, "judgement"),
+        (2404, "judgement"),
+        (2574, "judgement"),
+        (2289, "pass"),
+        (2550, "pass"),
+        (2011, "not_applicable"),
+    ],
+)
+def test_real_pull_requests(real_clone: Path, number: int, status: str) -> None:
+    outcome = real_outcome(real_clone, number)
+    assert outcome.status == status
+    assert status != "fail" or "use_index_cache" in outcome.summary
