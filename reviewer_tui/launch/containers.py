@@ -15,6 +15,7 @@ _ENGINES = frozenset({"docker", "podman"})
 _JOBS = frozenset(
     {"sbatch", "srun", "salloc", "mpirun", "mpiexec", "ssh", "flock", "enroot", "singularity", "apptainer"}
 )
+_SCRIPT = re.compile(r"[^-:=\s][^:=\s]*\.(?:sh|slurm)")
 _NAME = re.compile(r"[A-Za-z_]\w*\Z")
 
 
@@ -69,7 +70,7 @@ def _inner_shell(arguments: Sequence[Argument]) -> Inside | None:
         text = argument.text
         if isinstance(text, str) and text in SHELLS:
             return _shell(arguments[at + 1 :])
-        if at and isinstance(text, str) and text.endswith((".sh", ".slurm")) and not text.startswith("-"):
+        if at and isinstance(text, str) and _SCRIPT.fullmatch(text):
             return Inside(script=argument, words=arguments[at + 1 :])
     return None
 

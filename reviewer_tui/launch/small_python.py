@@ -240,17 +240,22 @@ class _Program:
 
     def attempt(self, node: ast.Try) -> None:
         try:
+            self.guarded(node)
+        finally:
+            self.block(node.finalbody)
+
+    def guarded(self, node: ast.Try) -> None:
+        try:
             self.block(node.body)
         except (_Failure, ValueError, TypeError, KeyError, IndexError, ArithmeticError) as error:
-            if not node.handlers:
+            handler = next((h for h in node.handlers if _catches(h, error)), None)
+            if handler is None:
                 raise
-            handler = node.handlers[0]
             if handler.name:
                 self.scopes[-1][handler.name] = str(error)
             self.block(handler.body)
         else:
             self.block(node.orelse)
-        self.block(node.finalbody)
 
     # -- expressions ----------------------------------------------------------------------------------------------
 
@@ -452,6 +457,11 @@ class _Program:
         if name == "eval" and arguments and isinstance(arguments[0], str):
             names = arguments[2] if len(arguments) > 2 else {}
             return self.formula(arguments[0], names if isinstance(names, dict) else {})
+        if name == "range":
+            numbers = range(*arguments)
+            if len(numbers) > _MAX_STEPS:
+                raise _Stop
+            return numbers
         if name in _TYPES and len(arguments) <= 1:
             return _TYPES[name](*arguments)
         plain: dict[str, Callable[..., Any]] = {
@@ -565,6 +575,18 @@ class _Program:
         if not document.readable:
             raise _Failure
         return document.value
+
+
+def _catches(handler: ast.ExceptHandler, error: Exception) -> bool:
+    """Whether an `except` is for an error. Of what fails here on its own account it is not known which error Python
+    would raise, so only those that catch all catch it."""
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    names = {kind.id if isinstance(kind, ast.Name) else "Exception" if kind is None else "" for kind in kinds}
+    if isinstance(error, _Failure):
+        if not names & {"Exception", "BaseException"}:
+            raise _Stop
+        return True
+    return any(kind.__name__ in names for kind in type(error).__mro__)
 
 
 def _loaded(target: ast.expr) -> ast.expr:
