@@ -281,7 +281,7 @@ def _server(
     read = canonical_mapping({str(name): value for name, value in arguments.items()}, engine, version, lines)
     extra = backend.get(f"{mode}_extra_args")
     if extra:
-        read = _with_words(read, extra, engine, version, recipe.line_of(f"backend.{mode}_extra_args") or 0)
+        read = _with_words(read, extra, engine, version, _extra_line(recipe, mode))
     env = {**_variables(recipe.settings.get("environment")), **_variables(backend.get(f"{_mode(mode)}_environment"))}
     return ServeCommand(
         role=_ROLES[mode],
@@ -303,6 +303,11 @@ def _mode(mode: str) -> str:
 def _line(recipe: Recipe, dotted: str, mode: str, name: str) -> int:
     role = "agg" if mode == "aggregated" else mode
     return recipe.line_of(dotted) or recipe.line_of(f"roles.{role}.args.{name}") or 0
+
+
+def _extra_line(recipe: Recipe, mode: str) -> int:
+    role = "agg" if mode == "aggregated" else mode
+    return recipe.line_of(f"backend.{mode}_extra_args") or recipe.line_of(f"roles.{role}.extra_args") or 0
 
 
 def _with_words(read: Arguments, extra: Any, engine: Engine, version: str | None, line: int) -> Arguments:
