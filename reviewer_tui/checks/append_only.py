@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from reviewer_tui.checks.check import Check, Evidence, Outcome, outcome
 from reviewer_tui.checks.isolation import Comparison, Side, compare, sides
-from reviewer_tui.checks.runs import plan_of
+from reviewer_tui.checks.runs import added_entries, plan_of
 from reviewer_tui.checks.serving import can_serve, serving_at
 from reviewer_tui.model.config import Entry
 from reviewer_tui.model.finding import Finding, Problem, Status
@@ -67,15 +67,17 @@ def _changelog(evidence: Evidence) -> ChangelogView | str:
     text, old = head.read(path), base.read(former) if former else None
     if text is None:
         return f"{path} could not be read at head."
-    if _says_nothing_of_it(old or b"", text):
+    if _says_nothing_of_it(old or b"", text, len(added_entries(base, head))):
         return ChangelogView(base="merge_base", path=path, touched=text != old, appended=True)
     return view_changelog(old, text, path, repository=evidence.snapshot.ref.repository)
 
 
-def _says_nothing_of_it(old: bytes, new: bytes) -> bool:
-    """Whether plain text is put to the end that does not even hold the word: no need to read it as YAML."""
+def _says_nothing_of_it(old: bytes, new: bytes, entries: int) -> bool:
+    """Whether plain text is put to the end, all of it read as entries, that does not even hold the word."""
     added = new[len(old) :]
-    return new.startswith(old) and not any(mark in added for mark in (b"append", b"\\", b"<<", b"*", b"!", b"%"))
+    if not new.startswith(old) or any(mark in added for mark in (b"append", b"\\", b"<<", b"*", b"!", b"%")):
+        return False
+    return not added.strip() or f"\n{added.decode('utf-8', 'replace')}".count("\n- ") == entries
 
 
 def _unread(view: ChangelogView) -> list[Problem]:
@@ -109,6 +111,10 @@ class _Review:
         return f"{number} {'point' if number == 1 else 'points'} of {', '.join(keys) or 'no key'}"
 
     def findings(self) -> Iterator[Finding]:
+        if unread := _unread(self._view):
+            for problem in unread[:_MOST]:
+                yield self._finding(Status.UNVERIFIED, problem.message, problem.path, problem.line)
+            return
         yield from self._entries()
         yield from self._rules()
         files = self._evidence.snapshot.files
@@ -135,8 +141,6 @@ class _Review:
                 yield self._finding(Status.JUDGEMENT, problem.message, problem.path, problem.line)
             elif problem.rule == "append-only-with-evals":
                 yield self._finding(Status.FAIL, problem.message, problem.path, problem.line)
-        for problem in _unread(self._view):
-            yield self._finding(Status.UNVERIFIED, problem.message, problem.path, problem.line)
 
     def _at_entry(self, status: Status, entry: ChangelogEntry, message: str) -> Finding:
         return self._finding(status, message, self._view.path, entry.line)

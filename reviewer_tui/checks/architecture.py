@@ -199,8 +199,8 @@ class _Review:
         unread = "; its files are not all in this repository" if item.outside else ""
         if not found or unread:
             message = (
-                f"{key}: nothing that was read sets {EVENTS}{unread}. It is fine only where {item.entry.framework} has no"
-                " such setting, or the pinned image has it on by default."
+                f"{key}: nothing that was read sets {EVENTS}{unread}. It is fine only where {item.entry.framework}"
+                " has no such setting, or the pinned image has it on by default."
             )
             yield self._at_entry(item, message)
 

@@ -146,7 +146,7 @@ class _Told:
         self.command = command
         self.words = tuple(show(argument.text) for argument in command.argv)
         self.environment = {name: show(value) for name, value in command.environment.items()}
-        self.files = {name: show(text) for name, text in command.files.items()}
+        self.files = {name: None if text is None else show(text) for name, text in command.files.items()}
         self.same = self.words, self.environment, self.files, len(command.conditions), command.background
 
     @property
