@@ -14,8 +14,9 @@ from typing import Any
 MAX_DEPTH = 24
 MAX_LINE = 2000
 
-_LINE = re.compile(r"^( *)(- *|)(?:([\w./:+-]+?) *:(?: +(.*)|)|(.*))$", re.MULTILINE)
-_KEY = re.compile(r"(- +|)(?:([\w./:+-]+?) *:(?: +(.*)|)|(.*))$")
+_WORDS = r"[\w./+-]++(?::[\w./+-]++)*+"
+_LINE = re.compile(rf"^( *+)(- *+|)(?:({_WORDS}):(?: ++(.*+)|)|(.*+))$", re.MULTILINE)
+_KEY = re.compile(rf"(- ++|)(?:({_WORDS}):(?: ++(.*+)|)|(.*+))$")
 _TAIL = re.compile(r" *(?: #.*)?$")
 _DOUBLE = re.compile(r'"([^"\\]*)"')
 _SINGLE = re.compile(r"'([^']*)'")
@@ -48,125 +49,113 @@ def read_plain(text: str, first_line: int = 1) -> tuple[Any, dict[str, int]] | N
     return value, reader.found
 
 
+_Line = tuple[int, str, str, str, int]
+"""A line with content: indent, dash with its blanks, key, what is behind, number. Empty texts where there is none."""
+_END: _Line = (-1, "", "", "", 0)
+
+
 class _Reader:
-    """A cursor over the lines that carry content. `indent`, `dash`, `key`, `rest` describe the line at the cursor."""
+    """A cursor over the lines that carry content."""
 
     def __init__(self, text: str, first_line: int) -> None:
-        self._lines: list[tuple[str, str, str, str, str]] = _LINE.findall(text)
-        self._offset = first_line
-        self._next = 0
+        self._lines: list[_Line] = [
+            (len(blanks), dash, key, value if key else other, number)
+            for number, (blanks, dash, key, value, other) in enumerate(_LINE.findall(text), first_line)
+            if key or dash or (other and other[0] != "#")
+        ]
+        self._lines.append(_END)
+        self._place = 0
         self.found: dict[str, int] = {}
-        self.indent = -1
-        self.dash = ""
-        self.key = ""
-        self.rest = ""
-        self.line = 0
 
     def document(self) -> Any:
-        self._advance()
-        if self.indent < 0:
+        indent = self._lines[0][0]
+        if indent < 0:
             return None
-        value = self._node(self.indent, "", 0)
-        if self.indent >= 0:
+        value = self._node(indent, "", 0)
+        if self._lines[self._place] is not _END:
             raise NotPlainError
         return value
-
-    def _advance(self) -> None:
-        lines = self._lines
-        index = self._next
-        end = len(lines)
-        while index < end:
-            blanks, dash, key, value, other = lines[index]
-            index += 1
-            if key:
-                self.rest = value
-            elif (not other and not dash) or (other and other[0] == "#" and not dash):
-                continue
-            else:
-                self.rest = other
-            if dash == "-" and (key or other):
-                # A minus without a blank is no dash: a negative number or a word.
-                raise NotPlainError
-            self.indent = len(blanks)
-            self.dash = dash
-            self.key = key
-            self.line = self._offset + index - 1
-            self._next = index
-            return
-        self._next = index
-        self.indent = -1
 
     def _node(self, indent: int, path: str, depth: int) -> Any:
         if depth > MAX_DEPTH:
             raise NotPlainError
-        return self._list(indent, path, depth) if self.dash else self._mapping(indent, path, depth)
+        return (self._list if self._lines[self._place][1] else self._mapping)(indent, path, depth)
 
     def _list(self, indent: int, path: str, depth: int) -> list[Any]:
         items: list[Any] = []
-        found = self.found
-        while self.indent == indent and self.dash:
-            here = f"{path}{len(items)}"
-            found[here] = self.line
-            width = len(self.dash)
-            if not self.key and (not self.rest or self.rest[0] == "#"):
-                # A value below its dash: nobody writes that here.
+        lines, found = self._lines, self.found
+        while True:
+            place = self._place
+            here, dash, key, rest, number = lines[place]
+            if here != indent or not dash:
+                break
+            name = f"{path}{len(items)}"
+            found[name] = number
+            if dash == "-" or (not key and rest[:1] in ("", "#")):
+                # A minus without a blank is no dash; and a value below its dash is nothing that anybody writes here.
                 raise NotPlainError
-            self._shed_dash(indent + width)
-            if not self.key and not self.dash:
-                items.append(self._scalar_line(indent))
+            inner = indent + len(dash)
+            if not key and rest[0] == "-":
+                lines[place] = _nested_dash(inner, rest, number)
+            elif key:
+                lines[place] = (inner, "", key, rest, number)
             else:
-                items.append(self._node(indent + width, f"{here}.", depth + 1))
-        if self.indent > indent:
+                items.append(_value(rest))
+                self._place = place + 1
+                if lines[place + 1][0] > indent:
+                    raise NotPlainError
+                continue
+            items.append(self._node(inner, f"{name}.", depth + 1))
+        if here > indent:
             raise NotPlainError
         return items
 
-    def _shed_dash(self, indent: int) -> None:
-        """Look at what follows the dash as if it stood alone on its line."""
-        self.indent = indent
-        self.dash = ""
-        if not self.key and self.rest.startswith("-"):
-            match = _KEY.match(self.rest)
-            if match is None or not match[1]:
-                raise NotPlainError
-            self.dash = match[1]
-            self.key = match[2] or ""
-            self.rest = (match[3] if match[2] else match[4]) or ""
-
     def _mapping(self, indent: int, path: str, depth: int) -> dict[Any, Any]:
         fields: dict[Any, Any] = {}
-        found = self.found
-        while self.indent == indent and not self.dash:
-            text = self.key
+        lines, found = self._lines, self.found
+        while True:
+            place = self._place
+            here, dash, text, rest, number = lines[place]
+            if here != indent or dash:
+                break
             if not text:
                 raise NotPlainError
-            key = _plain(text)
-            if key in fields or not isinstance(key, (str, int)) or isinstance(key, bool):
+            key = _key(text)
+            if key in fields:
                 raise NotPlainError
-            here = f"{path}{text}"
-            found[here] = self.line
-            rest = self.rest
+            name = f"{path}{text}"
+            found[name] = number
+            self._place = place + 1
+            below, next_dash, *_ = lines[place + 1]
             if rest and rest[0] != "#":
-                fields[key] = self._scalar_line(indent)
+                fields[key] = _value(rest)
+                if below > indent:
+                    # The scalar would go on there.
+                    raise NotPlainError
+            elif below > indent or (below == indent and next_dash):
+                # A list may stand at the indent of its key.
+                fields[key] = self._node(below, f"{name}.", depth + 1)
             else:
-                fields[key] = self._below(indent, f"{here}.", depth)
-        if self.indent >= indent:
+                fields[key] = None
+        if here >= indent:
             raise NotPlainError
         return fields
 
-    def _below(self, indent: int, path: str, depth: int) -> Any:
-        """The value below the key at the cursor (a list may stand at the key's own indent); None (null) without any."""
-        self._advance()
-        if self.indent > indent or (self.indent == indent and self.dash):
-            return self._node(self.indent, path, depth + 1)
-        return None
 
-    def _scalar_line(self, indent: int) -> Any:
-        value = _value(self.rest)
-        self._advance()
-        if self.indent > indent:
-            # The scalar would go on there.
-            raise NotPlainError
-        return value
+def _nested_dash(indent: int, rest: str, number: int) -> _Line:
+    """What follows a dash and begins with another one, as if it stood alone on its line."""
+    match = _KEY.match(rest)
+    if match is None or not match[1]:
+        raise NotPlainError
+    return indent, match[1], match[2] or "", (match[3] if match[2] else match[4]) or "", number
+
+
+@lru_cache(maxsize=2048)
+def _key(text: str) -> str | int:
+    key = _plain(text)
+    if not isinstance(key, (str, int)) or isinstance(key, bool):
+        raise NotPlainError
+    return key
 
 
 @lru_cache(maxsize=8192)
