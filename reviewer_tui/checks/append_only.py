@@ -205,7 +205,7 @@ class _Review:
     def _untouched(self, pair: _Pair, before: Side, after: Side, touched: Mapping[str, str]) -> Iterator[Finding]:
         """Every row of the base against the same row at head, as far as changed files are behind it."""
         same = 0
-        told: set[tuple[str, str]] = set()
+        others: dict[tuple[str, str | None, int | None], list[tuple[Row, Comparison]]] = {}
         there = {_curve(item.row) for item in self._head.of(pair.new)[0]}
         for item in self._base.of(pair.old)[0]:
             if _curve(item.row) not in there:
@@ -215,19 +215,23 @@ class _Review:
                 continue
             if found.standing == "same":
                 same += 1
-            elif (found.standing, found.why) not in told and len(told) < _MOST:
-                told.add((found.standing, found.why))
-                yield self._told(pair, item.row, found)
-        if same and not told:
+            else:
+                others.setdefault((found.standing, found.path, found.line), []).append((item.row, found))
+        for rows in list(others.values())[:_MOST]:
+            yield self._told(pair, rows)
+        if same and not others:
             message = f"{pair.new.key}: all {same} existing rows run the same on both sides of the changed files."
             yield self._finding(Status.PASS, message, pair.new.path, pair.new.line)
 
-    def _told(self, pair: _Pair, row: Row, found: Comparison) -> Finding:
+    def _told(self, pair: _Pair, rows: Sequence[tuple[Row, Comparison]]) -> Finding:
+        """The first of the rows that a line changes, and how many more there are."""
+        row, found = rows[0]
         status = Status.FAIL if found.standing == "different" else Status.JUDGEMENT
         concs = "/".join(f"{conc:g}" for conc in concurrencies(row))
-        point = f"{pair.new.key}, existing point {arm_label(row)} c{concs}"
+        more = f" (so {'does one more' if len(rows) == 2 else f'do {len(rows) - 1} more'})" if len(rows) > 1 else ""
         path, line = (found.path, found.line) if found.path else (pair.new.path, pair.new.line)
-        return self._finding(status, f"{point}: it {found.why}.", path, line)
+        message = f"{pair.new.key}, existing point {arm_label(row)} c{concs}: it {found.why}{more}."
+        return self._finding(status, message, path, line)
 
     def _row(self, row: Row, pair: _Pair, before: Side, after: Side, touched: Mapping[str, str]) -> Comparison | None:
         """How one existing row stands; None where nothing that changes is behind it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -98,15 +99,13 @@ class _Review:
     # -- overrides ------------------------------------------------------------------------------------------------
 
     def _changed(self, text: ChangedText) -> Iterator[Finding]:
-        """What new lines set; what the file set before goes apart."""
-        shown = 0
+        """What the file sets now and did not before; what it set before goes apart."""
+        new = self._new_overrides(text)
+        for found in new[:_MOST]:
+            yield self._judged(text.path, found)
         for found in overrides_in(text.path, text.text):
-            if not text.adds(found.line, found.end_line):
+            if found not in new:
                 self._before(text.path, found)
-            elif shown < _MOST:
-                shown += 1
-                yield self._judged(text.path, found)
-
         for number, line in text.added_lines:
             if TEXT_ONLY.search(line) and not line.lstrip().startswith("#") and not self._text_only:
                 self._text_only = True
@@ -114,6 +113,19 @@ class _Review:
                     "language-model-only leaves out towers that a text benchmark never uses; upstream publishes it."
                 )
                 yield self._at(Status.PASS, message, text.path, number)
+
+    @staticmethod
+    def _new_overrides(text: ChangedText) -> list[Override]:
+        """The overrides that the base did not have as often. Of equal ones those on new lines are new; on an old line
+        stands one whose variable has another value now."""
+        before = Counter(_what(found) for found in overrides_in(text.path, text.base or ""))
+        new: list[Override] = []
+        for found in sorted(overrides_in(text.path, text.text), key=lambda item: text.adds(item.line, item.end_line)):
+            if before[_what(found)] > 0:
+                before[_what(found)] -= 1
+            else:
+                new.append(found)
+        return sorted(new, key=lambda item: item.line)
 
     def _judged(self, path: str, found: Override) -> Finding:
         status, ending = _STATUS[found.effect], ""
@@ -143,8 +155,9 @@ class _Review:
         for path, key in self._serving.items():
             text = read_text(self._evidence.trees.head, path) or ""
             changed = self._texts[path].value if path in self._texts else None
+            new = self._new_overrides(changed) if changed is not None else []
             for found in overrides_in(path, text):
-                if changed is not None and changed.adds(found.line, found.end_line):
+                if found in new:
                     continue
                 if changed is None:
                     self._before(path, found)
@@ -212,6 +225,10 @@ class _Review:
             return self._at(Status.PASS, f"{what}: {EVENTS} is on.", path, setting.line)
         message = f"{what}: {EVENTS} is switched off, which the policy forbids."
         return self._at(Status.FAIL, message, path, setting.line)
+
+
+def _what(found: Override) -> tuple[str, str, str, str]:
+    return found.effect, found.option, found.field, found.value
 
 
 def _finding(

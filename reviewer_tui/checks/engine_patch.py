@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -129,11 +130,23 @@ class _Review:
     def _new_touches(self, text: ChangedText) -> Iterator[_Touch]:
         if not _worth_reading(text):
             return
+        aside = [hit for hit in read_file(text.path, text.text).hits if not text.adds(hit.line, hit.end_line)]
+        before = self._hits_before(text) if any(hit.kind != "harness" for hit in aside) else Counter()
         for hit in read_file(text.path, text.text).hits:
-            if text.adds(hit.line, hit.end_line):
+            if hit not in aside:
                 yield _Touch(text.path, hit)
-            elif hit.kind == "engine":
-                self.pre_existing.append(self._before(text.path, hit))
+            elif before[hit.kind, hit.what] > 0:
+                before[hit.kind, hit.what] -= 1
+                if hit.kind == "engine":
+                    self.pre_existing.append(self._before(text.path, hit))
+            elif hit.kind != "harness":
+                # The line is old, but what it does is not: a variable of it has another value now.
+                yield _Touch(text.path, hit)
+
+    @staticmethod
+    def _hits_before(text: ChangedText) -> Counter[tuple[str, str]]:
+        """What the file did at the base, each thing as often as it did it."""
+        return Counter((hit.kind, hit.what) for hit in read_file(text.path, text.base or "").hits)
 
     def _followed(self, text: ChangedText) -> Iterator[_Touch]:
         """What the files do that new lines run, although these files themselves may be unchanged. What is unclear in an

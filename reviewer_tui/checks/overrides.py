@@ -82,8 +82,8 @@ def _in_shell(path: str, text: str) -> Iterator[Override]:
     for command in script.commands:
         for said in (command.text, *(value for _, value in command.assignments)):
             for found in _in_words(said, script):
-                line = _line_with(lines, command, found)
-                yield msgspec.structs.replace(found, line=line, end_line=command.end_line)
+                line, end_line = _lines_of(lines, command, found)
+                yield msgspec.structs.replace(found, line=line, end_line=end_line)
         yield from _in_command(command)
     if script.unread is not None and (line := script.unread[0]) <= len(lines):
         reason = f"the script cannot be read from here on ({script.unread[1]})"
@@ -127,11 +127,14 @@ def _assigned(text: str, name: str) -> bool:
     return re.search(pattern, text) is not None
 
 
-def _line_with(lines: list[str], command: ShellCommand, found: Override) -> int:
-    """The line of the command on which the option stands."""
+def _lines_of(lines: list[str], command: ShellCommand, found: Override) -> tuple[int, int]:
+    """The line of the command on which the option stands, and the next one where its value does not follow there."""
     option = found.option.lstrip("-")
-    span = range(command.line, min(command.end_line, len(lines)) + 1)
-    return next((number for number in span if option in lines[number - 1]), command.line)
+    for number in range(command.line, min(command.end_line, len(lines)) + 1):
+        if option in lines[number - 1]:
+            after = lines[number - 1].partition(option)[2].strip("\\ \"'")
+            return number, number if after else min(number + 1, command.end_line)
+    return command.line, command.end_line
 
 
 def _in_words(text: str, script: Script | None = None) -> Iterator[Override]:

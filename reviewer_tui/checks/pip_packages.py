@@ -90,7 +90,7 @@ def _values(script: Script, word: str) -> Iterator[str]:
     variable = re.fullmatch(r"\$\{(\w+)(?::?[-=]([^{}]*))?\}", word)
     values = [*script.values.get(variable[1], []), variable[2] or ""] if variable else []
     parts = [part for value in dict.fromkeys(values) for part in value.split() if word not in part]
-    yield from parts or (word,)
+    yield from parts if parts or (variable and variable[1] in script.values) else (word,)
 
 
 def _by_origin(what: str, text: str) -> Installed:

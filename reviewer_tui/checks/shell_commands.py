@@ -188,9 +188,7 @@ class Script:
             else:
                 words.append(self._word(item, depth))
         targets, stdin, stdin_line, last = self._redirects(simple.redirects, depth)
-        lines = [simple.line, last, *(word.line for word in simple.words if isinstance(word, Word))]
-        if words and isinstance(simple.words[-1], Word):
-            lines.append(simple.words[-1].line + words[-1].count("\n"))
+        lines = [simple.line, last, *(line for item in (*simple.assignments, *simple.words) for line in _lines(item))]
         command = ShellCommand(
             words=tuple(words),
             line=simple.line + self._shift,
@@ -307,3 +305,15 @@ class Script:
         self._folder = folder
         for command in self.commands[start:]:
             yield f"{command.text} {command.stdin}".strip()
+
+
+def _lines(item: Word | Assignment) -> Iterator[int]:
+    """The lines on which a word, or the words of an assignment, begin and end, as far as their texts tell."""
+    if isinstance(item, Word):
+        yield item.line
+        yield item.line + sum(part.text.count("\n") for part in item.parts if isinstance(part, Literal))
+        return
+    yield item.line
+    for word in (item.value, *(element.value for element in item.elements or ())):
+        if word is not None:
+            yield from _lines(word)

@@ -155,6 +155,26 @@ def test_an_override_that_was_there_is_told_apart() -> None:
     assert [(f.status, f.line) for f in outcome.pre_existing] == [(Status.FAIL, 3)]
 
 
+ARRAY = "CMD=(\n  vllm serve m\n  --hf-overrides '{\"index_topk_freq\": 4}'\n  --port 1\n)"
+
+
+def test_another_new_flag_beside_an_old_override_is_no_new_override() -> None:
+    outcome = of(with_lines(ARRAY.replace("--port 1", "--port 1\n  --swap 2")), with_lines(ARRAY))
+    assert outcome.status is Status.JUDGEMENT
+    assert "was there before" in outcome.summary
+
+
+def test_a_new_override_in_an_old_array_fails() -> None:
+    outcome = of(with_lines(ARRAY), with_lines(ARRAY.replace("  --hf-overrides '{\"index_topk_freq\": 4}'\n", "")))
+    assert outcome.status is Status.FAIL
+    assert worst(outcome).line == 5
+
+
+def test_an_old_flag_whose_variable_has_another_value_fails() -> None:
+    use = 'vllm serve m --hf-overrides "$X"'
+    assert of(with_lines("X='{\"num_layers\": 2}'", use), with_lines("X='{}'", use)).status is Status.FAIL
+
+
 def test_an_override_elsewhere_does_not_touch_a_key() -> None:
     other = {SCRIPT.replace("qwen3.5", "glm5"): f"#!/bin/bash\n{REDUCING}\n"}
     base = {**summer(), **other}

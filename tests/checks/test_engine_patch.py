@@ -268,6 +268,14 @@ def test_lines_that_were_there_are_told_apart() -> None:
     assert [(f.status, f.line) for f in outcome.pre_existing] == [(Status.FAIL, 3)] or outcome.pre_existing == ()
 
 
+def test_an_old_line_that_reaches_the_engine_now_fails() -> None:
+    edit = 'sed -i "s/a/b/" "$TARGET"'
+    base = with_lines("TARGET=recipe.yaml", edit)
+    outcome = of(with_lines("TARGET=/sgl-workspace/sglang/python/x.py", edit), base)
+    assert outcome.status is Status.FAIL
+    assert worst(outcome).line == 4
+
+
 def test_a_bumped_image_of_a_script_that_patches_waits_for_judgement() -> None:
     base = with_lines("pip install vllm==1")
     head = {**base, NVIDIA: NVIDIA_MASTER.replace("v0.5.14", "v0.5.15")}
