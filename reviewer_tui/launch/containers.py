@@ -9,7 +9,7 @@ import msgspec
 
 from reviewer_tui.launch.command_line import SHELLS, program_name, shell_words
 from reviewer_tui.launch.shell_words import Argument
-from reviewer_tui.launch.text import Text, concat, unknown
+from reviewer_tui.launch.text import Text, concat
 
 _ENGINES = frozenset({"docker", "podman"})
 _JOBS = frozenset(
@@ -169,4 +169,4 @@ def container_environment(found: Inside, surrounding: Mapping[str, Text]) -> dic
     if not found.isolated:
         return {**surrounding, **found.variables}
     handed = {name: surrounding[name] for name in found.passed if name in surrounding}
-    return {**handed, **found.variables, "PATH": unknown("value of PATH", nonempty=True)}
+    return {**handed, **found.variables}

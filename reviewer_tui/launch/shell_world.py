@@ -170,9 +170,9 @@ class World(Expander):
         elif name == "sed" and any(isinstance(word, str) and _IN_PLACE.fullmatch(word) for word in words):
             self._edit_in_place([word for word in words if isinstance(word, str)])
         elif name in _EDITORS and not (name in ("python", "python3") and "-m" in words[:2]):
-            touched = {self.absolute(word): None for word in plain}
-            known = {path: None for path in touched if path in self.state.files}
-            self.state.files = {**self.state.files, **known}
+            touched = [self.absolute(word) for word in plain]
+            inside = {p: None for p in self.state.files if any(p == t or p.startswith(f"{t}/") for t in touched)}
+            self.state.files = {**self.state.files, **inside}
 
     def _copy(self, source: str, target: str, moved: bool) -> None:
         path = self.repository_path(target)
