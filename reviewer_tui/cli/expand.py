@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from reviewer_tui.cli.exits import Exit
 from reviewer_tui.cli.options import Parser, add_json, add_source, source_of
-from reviewer_tui.cli.output import put, put_raw, say, table
-from reviewer_tui.cli.report import to_json
+from reviewer_tui.cli.output import put, put_raw, say, table, to_json
 from reviewer_tui.model.errors import NotFoundError
 from reviewer_tui.sweeps.configs import Configs, expand
 from reviewer_tui.sweeps.expand import ExpandedRow

@@ -10,21 +10,22 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from reviewer_tui.model.errors import DataError, UsageError
 from reviewer_tui.model.refs import DEFAULT_HOST, DEFAULT_REPOSITORY
-from reviewer_tui.recipes.links import SGLANG, VLLM_RECIPES
-from reviewer_tui.review.load import ReviewRequest
-from reviewer_tui.review.queues import DEFAULT_LIMIT
-from reviewer_tui.sources.source import Source
+
+# What reads options must start quickly: the parts that review come in only where they are used.
+if TYPE_CHECKING:
+    from reviewer_tui.review.load import ReviewRequest
+    from reviewer_tui.sources.source import Source
 
 CLONE_VARIABLE = "REVIEWER_TUI_CLONE"
 
 # Local clones of recipe repositories: option, variable, and the repository that it is a clone of.
 RECIPE_CLONES = (
-    ("recipes_clone", "REVIEWER_TUI_RECIPES_CLONE", VLLM_RECIPES),
-    ("sglang_clone", "REVIEWER_TUI_SGLANG_CLONE", SGLANG),
+    ("recipes_clone", "REVIEWER_TUI_RECIPES_CLONE", "vllm-project/recipes"),
+    ("sglang_clone", "REVIEWER_TUI_SGLANG_CLONE", "sgl-project/sglang"),
 )
 _LOGIN = re.compile(r"@?([A-Za-z\d](?:[A-Za-z\d-]{0,38})(?:\[bot\])?)\Z")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*\Z")
@@ -71,6 +72,8 @@ def add_review(parser: argparse.ArgumentParser) -> None:
 
 def add_queue(parser: argparse.ArgumentParser) -> None:
     """How far a queue is read."""
+    from reviewer_tui.review.queues import DEFAULT_LIMIT
+
     group = parser.add_argument_group("queue")
     group.add_argument(
         "--limit",
@@ -87,6 +90,8 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 def review_request(args: argparse.Namespace) -> ReviewRequest:
     """The request that the review options make."""
+    from reviewer_tui.review.load import ReviewRequest
+
     return ReviewRequest(
         review_date=review_date(args.date),
         head=args.head,

@@ -8,6 +8,8 @@ import shutil
 import sys
 from collections.abc import Iterable
 
+import msgspec
+
 from reviewer_tui.model.text import cells, visible
 
 PIPE_WIDTH = 100
@@ -50,6 +52,12 @@ def _leave_quietly() -> None:
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     raise SystemExit(0)
+
+
+def to_json(value: object, *, pretty: bool) -> bytes:
+    """JSON with a final line feed; one line unless pretty."""
+    encoded = msgspec.json.encode(value)
+    return (msgspec.json.format(encoded, indent=2) if pretty else encoded) + b"\n"
 
 
 def wrap(text: str, width: int, first: str = "", rest: str | None = None) -> list[str]:
