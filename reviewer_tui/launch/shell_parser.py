@@ -685,6 +685,7 @@ class _Parser:
             elif char in _WORD_END:
                 break
             else:
+                self._count()
                 self._quoted_or_dollar(char, parts, quoted=False)
         if self.at == start:
             raise _Fault(
