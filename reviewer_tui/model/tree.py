@@ -70,6 +70,22 @@ class DictTree:
         return tuple(path for path in self._files if path.startswith(start))
 
 
+@runtime_checkable
+class BlobLister(Protocol):
+    """A tree that can tell the object names of many files at once."""
+
+    def blobs(self, prefix: str) -> dict[str, str]:
+        """The files below a folder, as `Tree.list` names them, with git's object names of their contents."""
+        ...
+
+
+def blobs_below(tree: Tree, prefix: str) -> dict[str, str]:
+    """The files below a folder with git's object names of their contents, sorted by path."""
+    if isinstance(tree, BlobLister):
+        return tree.blobs(prefix)
+    return {path: blob for path in tree.list(prefix) if (blob := tree.blob(path)) is not None}
+
+
 def read_text(tree: Tree, path: str) -> str | None:
     """The file as text: UTF-8, undecodable bytes replaced, a leading byte-order mark dropped; line ends untouched."""
     content = tree.read(path)

@@ -229,23 +229,27 @@ class GitTree:
 
     def list(self, prefix: str) -> tuple[str, ...]:
         """All regular files below a folder, sorted."""
+        return tuple(self.blobs(prefix))
+
+    def blobs(self, prefix: str) -> dict[str, str]:
+        """All regular files below a folder with git's object names of their contents, sorted by path."""
         top = self._entry(prefix)
         if top is None or not top.is_folder:
-            return ()
-        paths: list[str] = []
+            return {}
+        files: dict[str, str] = {}
         level = [(f"{prefix}/" if prefix else "", top.sha)]
         while level:
             below: list[tuple[str, str]] = []
             for (start, _), folder in zip(level, self._objects.folders([sha for _, sha in level]), strict=True):
-                paths += [f"{start}{name}" for name, entry in folder.items() if entry.is_file]
+                files.update((f"{start}{name}", entry.sha) for name, entry in folder.items() if entry.is_file)
                 below += [(f"{start}{name}/", entry.sha) for name, entry in folder.items() if entry.is_folder]
-                if len(paths) + len(below) > self.most_files:
+                if len(files) + len(below) > self.most_files:
                     raise DataError(
                         f"“{shown(prefix)}” at {self.revision[:9]} holds more than {self.most_files:,} files.",
                         "Look at it with git; this is no repository to review.",
                     )
             level = below
-        return tuple(sorted(paths))
+        return dict(sorted(files.items()))
 
     def _entry(self, path: str) -> GitEntry | None:
         entry = GitEntry("040000", self._commit.tree)

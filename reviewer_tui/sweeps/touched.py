@@ -8,14 +8,15 @@ from functools import cached_property
 
 import msgspec
 
-from reviewer_tui.model.tree import Tree
+from reviewer_tui.model.tree import Tree, blobs_below
 from reviewer_tui.policy.layout import Layout
 from reviewer_tui.sweeps.configs import Configs
 from reviewer_tui.sweeps.master import Block
 
+_NO_FILE = (None, None)
 _ASIDE = ("/deprecated/", "/speedbench/")
 _RECIPE_FOLDERS = ("/srt-slurm-recipes/", "/llm-d-recipes/")
-_RECIPE_NAME = re.compile(r"(?<![\w.-])[\w.-]++(?<=\.yaml)")
+_RECIPE_ENDING = ".yaml"
 _FIELD = r"^ +{name}: *[\"']?([^\s\"'#]*)"
 _RUNNER = re.compile(_FIELD.format(name="runner"), re.MULTILINE)
 _PREFIX = re.compile(_FIELD.format(name="model-prefix"), re.MULTILINE)
@@ -38,19 +39,19 @@ def touched_files(old: Tree, old_layout: Layout, new: Tree, new_layout: Layout) 
     before, after = _files(old, old_layout), _files(new, new_layout)
     found: list[TouchedFile] = []
     for name in sorted(before.keys() | after.keys()):
-        mine, yours = before.get(name), after.get(name)
-        if (old.blob(mine) if mine else None) != (new.blob(yours) if yours else None):
+        (mine, old_blob), (yours, new_blob) = before.get(name, _NO_FILE), after.get(name, _NO_FILE)
+        if old_blob != new_blob:
             found.append(TouchedFile(mine, yours))
     return tuple(found)
 
 
-def _files(tree: Tree, layout: Layout) -> dict[str, str]:
-    """The files by a name that is the same in every layout."""
-    found: dict[str, str] = {}
+def _files(tree: Tree, layout: Layout) -> dict[str, tuple[str | None, str | None]]:
+    """Path and object name of each file by a name that is the same in every layout."""
+    found: dict[str, tuple[str | None, str | None]] = {}
     for start, folder in (("benchmarks", layout.benchmarks), ("launchers", layout.launchers)):
-        for path in tree.list(folder) if folder else ():
+        for path, blob in blobs_below(tree, folder).items() if folder else ():
             if not any(part in path for part in _ASIDE):
-                found[f"{start}{path[len(folder or '') :]}"] = path
+                found[f"{start}{path[len(folder or '') :]}"] = (path, blob)
     return found
 
 
@@ -90,9 +91,20 @@ class LikelyKeys:
         """The names of recipes to the keys that mention them."""
         found: dict[str, list[str]] = {}
         for block in self._blocks():
-            for name in dict.fromkeys(_RECIPE_NAME.findall(block.text)):
+            for name in _recipe_names(block.text):
                 found.setdefault(name, []).append(block.key)
         return found
+
+
+def _recipe_names(text: str) -> dict[str, None]:
+    """The names of the recipe files that a text mentions, each once. A search for names would try every word."""
+    names: dict[str, None] = {}
+    for before in text.split(_RECIPE_ENDING)[:-1]:
+        start = len(before)
+        while start and (before[start - 1].isalnum() or before[start - 1] in "_.-"):
+            start -= 1
+        names[before[start:] + _RECIPE_ENDING] = None
+    return names
 
 
 def _first(pattern: re.Pattern[str], text: str) -> str:
