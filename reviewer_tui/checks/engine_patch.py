@@ -45,6 +45,7 @@ _MOST_HITS = 12
 _MOST_HARMLESS = 6
 _MAX_FOLLOWED = 40
 _SHORT = 8_000
+_ANY = 10_000_000
 _PROGRAMS = (".sh", ".slurm", ".yaml", ".yml")
 _ASIDE = ("/deprecated/", "/speedbench/")
 _CHECKOUT = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?(?:clone|checkout|fetch|switch)\b|--branch\b")
@@ -169,7 +170,7 @@ class _Review:
             if target in seen or any(part in target for part in _ASIDE):
                 continue
             seen.add(target)
-            reading = self._read(target, always=reference.how == "setup")
+            reading = self._read(target, short=_ANY if reference.how == "setup" else _SHORT)
             through = f"{origin}:{reference.line}"
             kinds = ("engine", "unclear", "unread") if reference.how == "setup" else ("engine",)
             hits = [hit for hit in reading.hits if hit.kind in kinds and not self._is_new(target, hit)]
@@ -181,10 +182,11 @@ class _Review:
         part = self._texts.get(path)
         return part is not None and part.value is not None and part.value.adds(hit.line, hit.end_line)
 
-    def _read(self, path: str, *, always: bool = False) -> Reading:
-        """What an unchanged file does. A long one is read only where a line may replace a part of an engine."""
+    def _read(self, path: str, short: int = 0) -> Reading:
+        """What an unchanged file does; one longer than `short` is read only where a line may replace a part of an
+        engine."""
         text = read_text(self._head, path)
-        if text is None or not (always or len(text) < _SHORT or may_replace(text)):
+        if text is None or not (len(text) < short or may_replace(text)):
             return Reading()
         return read_file(path, text)
 
