@@ -7,6 +7,7 @@ ways give the same entries.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Container, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -200,10 +201,19 @@ class MasterConfig:
 def parse_master(text: bytes | str, path: str, like: MasterConfig | None = None) -> MasterConfig:
     """A master config, split into blocks; entries are parsed when asked for. Never fails: faults are problems.
 
-    `like` is another version of the file: what it begins and ends with alike is not looked through again.
+    `like` is another version of the file: what it begins and ends with alike is not looked through again. Without it,
+    the last few files are remembered: many pull requests share a base and a default branch.
     """
+    if isinstance(text, bytes) and like is None:
+        return _remembered(text, path)
     decoded, faults = _decoded(text, path) if isinstance(text, bytes) else (text, ())
     return MasterConfig(decoded.removeprefix("\ufeff"), path, like, faults)
+
+
+@functools.lru_cache(maxsize=6)
+def _remembered(content: bytes, path: str) -> MasterConfig:
+    text, faults = _decoded(content, path)
+    return MasterConfig(text.removeprefix("\ufeff"), path, None, faults)
 
 
 def _decoded(content: bytes, path: str) -> tuple[str, tuple[Problem, ...]]:
