@@ -154,18 +154,17 @@ def _engine_first(evidence: Evidence, rules: ImageRules, changed: Iterable[KeyCh
     vendor = [entry for entry in new if not _is_open_source(entry.framework, rules)]
     if not vendor:
         return
-    landed, submitted_now = _entries(evidence, default_branch=True), {entry.key for entry in new}
-    at_head = [entry for entry in _entries(evidence, default_branch=False) if entry.key in submitted_now]
+    landed = _landed(evidence)
     for entry in vendor:
-        yield _judge_order(evidence, rules, entry, landed, at_head)
+        yield _judge_order(evidence, rules, entry, landed, new)
 
 
 def _judge_order(
-    evidence: Evidence, rules: ImageRules, entry: Entry, landed: list[Entry], at_head: list[Entry]
+    evidence: Evidence, rules: ImageRules, entry: Entry, landed: list[Entry], added: list[Entry]
 ) -> Finding:
     place = f"{entry.model_prefix} on {sku(entry.runner)}"
     status, why = _order_status(
-        evidence, rules, entry, place, _engine_for(entry, landed, rules), _engine_for(entry, at_head, rules)
+        evidence, rules, entry, place, _engine_for(entry, landed, rules), _engine_for(entry, added, rules)
     )
     return Finding(
         status=status,
@@ -219,12 +218,11 @@ def _is_engine(framework: str, rules: ImageRules) -> bool:
     return _is_open_source(framework, rules) or any(engine in framework for engine in _ENGINES)
 
 
-def _entries(evidence: Evidence, *, default_branch: bool) -> list[Entry]:
-    tree = evidence.trees.default_branch if default_branch else evidence.trees.head
-    found: list[Entry] = []
-    for path in discover_layout(tree).master_configs:
-        found += parse_master(tree.read(path) or b"", path).entries().values()
-    return found
+def _landed(evidence: Evidence) -> list[Entry]:
+    """The entries that the default branch has already."""
+    tree = evidence.trees.default_branch
+    masters = (parse_master(tree.read(path) or b"", path) for path in discover_layout(tree).master_configs)
+    return [entry for master in masters for entry in master.entries().values()]
 
 
 def _line(entry: Entry, field: str) -> int:
