@@ -154,7 +154,9 @@ def _engine_first(evidence: Evidence, rules: ImageRules, changed: Iterable[KeyCh
     vendor = [entry for entry in new if not _is_open_source(entry.framework, rules)]
     if not vendor:
         return
-    landed = _landed(evidence)
+    # Where the pull request was merged meanwhile, what it adds did not come before it.
+    added = {entry.key for entry in new}
+    landed = [entry for entry in _landed(evidence) if entry.key not in added]
     for entry in vendor:
         yield _judge_order(evidence, rules, entry, landed, new)
 
