@@ -184,6 +184,9 @@ def _comparison_findings(evidence: Evidence, found: Examination) -> Iterator[Fin
             message = f"{unread.key} ({unread.label}): its serve command is not known: {unread.reason}"
             commit = evidence.snapshot.head
             yield Finding(status=Status.UNVERIFIED, message=message, path=unread.path, line=unread.line, commit=commit)
+    if found.left_out:
+        message = f"{found.left_out} further keys are submitted, too many to compare them all."
+        yield Finding(status=Status.UNVERIFIED, message=message)
     yield from _argument_findings(evidence, found)
     for standing in found.standings:
         if standing.decided_otherwise:

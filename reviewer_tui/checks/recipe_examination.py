@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -27,6 +27,9 @@ from reviewer_tui.recipes.arguments import engine_of
 from reviewer_tui.recipes.compare import Comparison, PolicyName, Scope, compare, policy_of, scope_of
 from reviewer_tui.recipes.find import Proposal, PullRequestProposal, find, find_pull_requests
 from reviewer_tui.recipes.submitted import Variant
+
+MOST_KEYS = 100
+"""Keys whose serve commands are worked out; what is beyond is said to be left out."""
 
 _NOT_APPLICABLE = re.compile(r"`N/A\s+[—–-]\s+([^`]{10,300})`")
 _SINGLE_NODE = "the recipe-link requirement applies to single-node recipes only"
@@ -63,8 +66,9 @@ class Examination(msgspec.Struct, frozen=True, kw_only=True):
 
     `links` is None without a sign-off. `standings` are the submitted arms held against the linked pages, `unchanged`
     those that were there before (for information); both are empty where no linked page could be read. `proposals` are
-    published pages that document the submitted arms, looked for where the links leave something undocumented; `sought`
-    tells whether they could be looked for, and if not why. `doubts` say what of the linked pages could not be read.
+    published pages about the arms that no linked page is about, `pulls` pull requests that change such pages; `sought`
+    says why pages could not be looked for. `doubts` say what of the linked pages could not be read; `left_out` counts
+    the keys beyond the most that are compared.
     """
 
     demands: Demands
@@ -79,6 +83,7 @@ class Examination(msgspec.Struct, frozen=True, kw_only=True):
     pulls: tuple[PullRequestProposal, ...] = ()
     sought: str = ""
     doubts: tuple[str, ...] = ()
+    left_out: int = 0
 
     @property
     def accepted(self) -> tuple[JudgedLink, ...]:
@@ -132,8 +137,12 @@ def examine(evidence: Evidence, *, commands: bool = False) -> Examination:
         return found
     found = msgspec.structs.replace(found, links=judged_links(evidence))
     if evidence.trees.upstream or commands:
-        arms = (arms_of(evidence, change, routers=demands.roles_apart) for change in wanted)
-        found = msgspec.structs.replace(found, arms=tuple(one for one in arms if one is not None))
+        arms = (arms_of(evidence, change, routers=demands.roles_apart) for change in wanted[:MOST_KEYS])
+        found = msgspec.structs.replace(
+            found,
+            arms=tuple(one for one in arms if one is not None),
+            left_out=max(len(wanted) - MOST_KEYS, 0),
+        )
         found = _compared(evidence, found)
     return _proposed(evidence, found)
 
@@ -173,21 +182,19 @@ def _standings(comparison: Comparison, doubts: Sequence[str]) -> tuple[Standing,
 
 
 def _proposed(evidence: Evidence, found: Examination) -> Examination:
-    """With pages to link, where the links do not document everything."""
-    if found.standings and all(one.status is Status.PASS for one in found.standings):
+    """With pages to link for the arms that no linked page is about."""
+    lost = {one.variant.title for one in found.standings if one.arm is None}
+    variants = [variant for variant in found.submitted if not found.standings or variant.title in lost]
+    if not variants:
         return found
-    engines = {engine_of(key.change.new.framework) for key in found.keys if key.applies and key.change.new}
-    trees = {engine: tree for engine, tree in main_trees(evidence).items() if engine in engines}
-    pulls = find_pull_requests(found.submitted, evidence.snapshot.upstream.value or ())
+    linked = {(link.link.repository, link.link.number) for link in found.links or ()}
+    pulls = tuple(
+        pull
+        for pull in find_pull_requests(variants, evidence.snapshot.upstream.value or ())
+        if (pull.upstream.repository, pull.upstream.number) not in linked
+    )
     try:
-        proposals = find(found.submitted, trees, found.demands.policy, evidence.snapshot.ref.number)
+        proposals = find(variants, main_trees(evidence), found.demands.policy, evidence.snapshot.ref.number)
     except DataError as error:
-        return msgspec.structs.replace(found, pulls=_not_linked(pulls, found.links), sought=str(error))
-    return msgspec.structs.replace(found, proposals=proposals, pulls=_not_linked(pulls, found.links))
-
-
-def _not_linked(
-    pulls: Iterable[PullRequestProposal], links: Sequence[JudgedLink] | None
-) -> tuple[PullRequestProposal, ...]:
-    linked = {(link.link.repository, link.link.number) for link in links or ()}
-    return tuple(pull for pull in pulls if (pull.upstream.repository, pull.upstream.number) not in linked)
+        return msgspec.structs.replace(found, pulls=pulls, sought=str(error))
+    return msgspec.structs.replace(found, proposals=proposals, pulls=pulls)

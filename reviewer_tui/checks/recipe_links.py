@@ -187,9 +187,9 @@ def _revisions(evidence: Evidence, judged: JudgedLink) -> Iterator[tuple[Tree | 
     """Where to read what a link stands for: the tree if it is at hand, whether it is main, and what to say if not."""
     repository, trees = judged.link.repository or "", evidence.trees.upstream
     commit = judged.upstream.merge_commit if judged.upstream else None
-    if judged.link.form == "pull_request":
+    if judged.link.form == "pull_request" and commit:
         merged = f"The recipe files of {repository}#{judged.link.number} as merged are not at hand. {_how(repository)}"
-        yield trees.get(f"{repository}@{commit}") if commit else None, False, merged
+        yield trees.get(f"{repository}@{commit}"), False, merged
     yield trees.get(repository), True, f"The published pages of {repository} are not at hand. {_how(repository)}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -13,12 +14,16 @@ from reviewer_tui.launch.points import Launch, launch_of
 from reviewer_tui.launch.serve_command import ServeCommand
 from reviewer_tui.model.config import Entry, KeyChange
 from reviewer_tui.model.tree import Tree
-from reviewer_tui.recipes.arguments import concept_of, engine_of, variable_class
+from reviewer_tui.recipes.arguments import engine_of
 from reviewer_tui.recipes.arm import Engine
 from reviewer_tui.recipes.hardware import sku
-from reviewer_tui.recipes.submitted import MATERIAL, SubmittedRole, Variant, grouped, submitted_role
+from reviewer_tui.recipes.submitted import MATERIAL, SubmittedRole, Variant, grouped, likeness, submitted_role
 from reviewer_tui.sweeps.points import row_identity
-from reviewer_tui.sweeps.rows import concurrencies, is_multinode
+from reviewer_tui.sweeps.rows import canonical, concurrencies, is_multinode
+
+_OF_THE_POINT = frozenset({"conc", "exp-name"})
+# A test for one concurrency: `[ "$CONC" -eq 4 ]`, `[[ $CONC == 4 ]]`, `((CONC == 4))`, `case "$CONC" in`.
+_ONE_CONCURRENCY = re.compile(rb"\$\{?CONC\}?\"?\s+(?:-eq|-ne|==?|!=)\s|\(\(\s*CONC\s*[=!]=|\bcase\s+\"?\$\{?CONC\b")
 
 
 class Unread(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,21 +112,55 @@ class _Reader:
         self._engine = engine
         self._routers = routers
         self.unread: dict[tuple[str, str], Unread] = {}
+        self._launches: dict[bytes, Launch] = {}
 
     def variants(self, points: Iterable[LaunchPoint]) -> tuple[Variant, ...]:
         """The points as variants, those that serve alike as one."""
-        found = (self._variant(point) for point in points)
-        return grouped(variant for variant in found if variant is not None)
+        arms: dict[bytes, list[LaunchPoint]] = {}
+        for point in points:
+            arm = {name: value for name, value in point.row.items() if name not in _OF_THE_POINT}
+            arms.setdefault(canonical(arm), []).append(point)
+        return grouped(variant for arm in arms.values() for variant in self._arm(arm))
+
+    def _arm(self, points: list[LaunchPoint]) -> Iterator[Variant]:
+        """The points of one arm. Scripts tell concurrencies apart by thresholds: where the lowest and the highest
+        serve alike, so do those between, unless a script asks for single concurrencies."""
+        points.sort(key=lambda point: min(concurrencies(point.row), default=0))
+        ends = [self._variant(point) for point in (points[0], points[-1])]
+        if len(points) < 3:
+            yield from (variant for variant in ends[: len(points)] if variant is not None)
+        elif len(self._likenesses(ends)) == 1 and not self._asks_for_one(points[0]):
+            if ends[0] is not None:
+                every = dict.fromkeys(int(conc) for point in points for conc in concurrencies(point.row))
+                yield msgspec.structs.replace(ends[0], points=tuple(every))
+        else:
+            middle = len(points) // 2
+            yield from self._arm(points[:middle])
+            yield from self._arm(points[middle:])
+
+    @staticmethod
+    def _likenesses(variants: Iterable[Variant | None]) -> set[object]:
+        """What tells variants apart that serve differently; the unreadable ones are alike."""
+        return {None if variant is None else likeness(variant, MATERIAL) for variant in variants}
+
+    def _asks_for_one(self, point: LaunchPoint) -> bool:
+        """Whether a script behind the point tests for one concurrency alone."""
+        sources = self._launch(point).sources
+        return any(_ONE_CONCURRENCY.search(self._tree.read(path) or b"") for path in sources)
+
+    def _launch(self, point: LaunchPoint) -> Launch:
+        """What this very row starts: launches that several rows share leave open what one alone makes certain."""
+        name = canonical(point.row)
+        if name not in self._launches:
+            layout = serving_at(self._tree).layout
+            self._launches[name] = launch_of(self._tree, layout, point.row, point.files, eval_only=False)
+        return self._launches[name]
 
     def _variant(self, point: LaunchPoint) -> Variant | None:
-        launch = point.launch
+        """A point with everything that it starts; None, and kept as unread, where no server of the engine is known."""
+        launch = self._launch(point)
         roles = tuple(self._roles(launch.servers))
-        if not launch.missing and (not _serves(roles) or any(map(_is_vague, roles))):
-            # A launch worked out for all concurrencies at once can leave open what one alone makes certain.
-            layout = serving_at(self._tree).layout
-            launch = launch_of(self._tree, layout, point.row, point.files, eval_only=False)
-            roles = tuple(self._roles(launch.servers))
-        if not _serves(roles):
+        if not any(role.name != "router" for role in roles):
             self._keep_unread(point, launch)
             return None
         return Variant(
@@ -171,16 +210,3 @@ class _Reader:
                 line=point.expanded.line,
             ),
         )
-
-
-def _serves(roles: Iterable[SubmittedRole]) -> bool:
-    return any(role.name != "router" for role in roles)
-
-
-def _is_vague(role: SubmittedRole) -> bool:
-    """Whether anything that matters to a recipe is not known of a role."""
-    return bool(role.doubt) or any(_class_of(name) in MATERIAL for name in role.unknown)
-
-
-def _class_of(name: str) -> str:
-    return variable_class(name) if name[:1].isupper() else concept_of(name).cls

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,12 @@ from reviewer_tui.model.config import KeyChange, Point
 from reviewer_tui.model.finding import CheckResult, Finding, Status
 from reviewer_tui.model.part import Part
 from reviewer_tui.model.run import CheckRun
+from reviewer_tui.model.text import shorten
 from reviewer_tui.review.session import Review
 
 if TYPE_CHECKING:
     from reviewer_tui.review.audit import Audit
+from reviewer_tui.review.recipes import Unwritten, VariantView, recipe_view, upstream_changes
 
 _SILENT_IN_AUDIT = (Status.PASS, Status.NOT_APPLICABLE)
 
@@ -226,15 +229,65 @@ def _measured(value: float | None, unit: str, published: float | None) -> str:
 
 
 def recipes(review: Review, width: int) -> Iterator[str]:
-    """The state of the linked upstream recipes."""
-    part = review.snapshot.upstream
-    yield from _part(part, width, "Upstream recipes")
-    for pull in part.value or ():
-        merged = f" {pull.merged_at[:10]}" if pull.merged_at else ""
-        yield from wrap(f"{pull.repository}#{pull.number}  {pull.state.upper()}{merged}  {pull.title}", width)
+    """Links and upstream pull requests, then each arm beside the documented one, the worst first, and what to link."""
+    view = recipe_view(review)
+    yield from _part(review.snapshot.upstream, width, "Upstream pull requests")
+    for told in view.pulls:
+        pull = told.pull
+        linked = "" if told.linked else "  (not linked)"
+        words = f"{pull.repository}#{pull.number}  {pull.state.upper()} {told.age}  {pull.title}{linked}"
+        yield from wrap(words, width)
         if pull.summary:
             yield from wrap(pull.summary, width, "  ")
     yield from _check(review, "recipe", width)
+    for variant in view.variants:
+        yield ""
+        yield from _side_by_side(variant, width)
+    for page in view.proposals:
+        yield ""
+        yield from wrap(f"could be linked: {page.url}  ({page.path} at {page.commit[:9]})", width)
+        yield from (line for title in page.covers for line in wrap(title, width, "  covers "))
+        yield from (line for gap in page.lacks for line in wrap(gap, width, "  lacks  "))
+    for note in view.notes:
+        yield from wrap(note, width, "note: ")
+
+
+def _side_by_side(variant: VariantView, width: int) -> Iterator[str]:
+    """One arm: where ours and theirs stand, then argument by argument."""
+    yield from wrap(f"{variant.title}{'' if variant.submitted else '  (was there before)'}", width)
+    place = f"{variant.path}:{variant.line}" if variant.line else variant.path
+    yield from wrap(f"{variant.checkpoint} on {variant.hardware}, {place}", width, "  ours   ")
+    if variant.arm:
+        linked = "" if variant.against == "linked" else ", not linked"
+        yield from wrap(f"{variant.arm}, {variant.place} at {variant.commit[:9]}{linked}", width, "  theirs ")
+    yield from wrap(variant.sentence, width, f"  {variant.status.letter}      ")
+    widest = max((width - _NAMES_WIDTH) // 2, _NARROWEST_VALUE)
+    flags = Counter(row.flag for row in variant.arguments)
+    rows = [
+        (
+            _WEIGHTS[row.weight],
+            row.group,
+            # One flag can carry several arguments (`--compilation-config`): then each goes by its own name.
+            row.flag if flags[row.flag] == 1 else row.title,
+            shorten(row.ours, widest),
+            shorten(row.theirs, widest),
+        )
+        for row in variant.arguments
+    ]
+    if not rows:
+        yield from (f"    {line}" for line in variant.command.splitlines())
+        return
+    head, *lines = table([("", "", "argument", "ours", "recipe"), *rows])
+    yield head
+    for row, line in zip(variant.arguments, lines, strict=True):
+        yield line
+        if row.why:
+            yield from wrap(row.why, width, "       ")
+
+
+_WEIGHTS = {"fails": "F", "unknown": "U", "weigh": "J", "aside": ".", "same": "="}
+# What the columns before ours and the recipe's values take, and the least that a value gets.
+_NAMES_WIDTH, _NARROWEST_VALUE = 54, 12
 
 
 def checklist(review: Review, width: int) -> Iterator[str]:
@@ -279,6 +332,24 @@ def _check(review: Review, name: str, width: int) -> Iterator[str]:
         yield from wrap(f"{name}: {result.summary}", width, f"{result.status.letter} ")
         for finding in result.findings:
             yield from finding_lines(finding, width, "  ")
+
+
+def upstream_text(review: Review, width: int) -> Iterator[str]:
+    """What to propose upstream for the arms that no page documents, ready for a pull request there."""
+    changes = upstream_changes(review)
+    if not changes:
+        yield "Every submitted arm is documented, or there is none that needs a recipe."
+    for change in changes:
+        if isinstance(change, Unwritten):
+            yield from wrap(f"{change.title}: {change.reason}", width)
+            continue
+        yield from wrap(f"{change.title}", width)
+        covers = "covers the arm, as read back" if change.covers else "does not cover the arm yet"
+        yield from wrap(f"{change.repository}, {change.path} ({covers})", width)
+        yield from (line for remark in change.remarks for line in wrap(remark, width, "  note: "))
+        yield ""
+        yield from change.text.rstrip("\n").split("\n")
+        yield ""
 
 
 PANES: dict[str, Pane] = {

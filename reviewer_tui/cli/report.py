@@ -10,6 +10,7 @@ from reviewer_tui.review.session import Review
 
 if TYPE_CHECKING:
     from reviewer_tui.review.audit import Audit
+from reviewer_tui.review.recipes import recipe_view
 
 SCHEMA = 1
 
@@ -60,6 +61,19 @@ def audit_report(audit: Audit) -> dict[str, Any]:
         "verdict": audit.verdict,
         "keys": audit.keys,
         "checks": [msgspec.to_builtins(result) for result in audit.results],
+    }
+
+
+def recipes_report(review: Review) -> dict[str, Any]:
+    """The recipes pane of one pull request: links, upstream pull requests, and each arm beside the documented one."""
+    snapshot = review.snapshot
+    return {
+        "schema": SCHEMA,
+        "repository": snapshot.ref.repository,
+        "number": snapshot.ref.number,
+        "head": snapshot.head,
+        "review_date": review.review_date,
+        **msgspec.to_builtins(recipe_view(review)),
     }
 
 

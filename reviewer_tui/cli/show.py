@@ -6,9 +6,11 @@ import argparse
 from collections.abc import Sequence
 
 from reviewer_tui.cli.exits import Exit
-from reviewer_tui.cli.options import Parser, add_review, add_source, review_request, source_of
-from reviewer_tui.cli.output import page_width, put
-from reviewer_tui.cli.panes import PANES, header, whole
+from reviewer_tui.cli.options import Parser, add_json, add_review, add_source, review_request, source_of
+from reviewer_tui.cli.output import page_width, put, put_raw
+from reviewer_tui.cli.panes import PANES, header, upstream_text, whole
+from reviewer_tui.cli.report import recipes_report, to_json
+from reviewer_tui.model.errors import UsageError
 from reviewer_tui.model.refs import parse_ref
 from reviewer_tui.review.load import Reviewer
 
@@ -17,19 +19,31 @@ def parser() -> argparse.ArgumentParser:
     made = Parser(prog="reviewer-tui show", description="Print one pane of a pull request, or all of them, as text.")
     made.add_argument("pull_request", metavar="PR", help="number, URL or owner/repo#n")
     made.add_argument("pane", nargs="?", choices=tuple(PANES), help="default: all")
+    made.add_argument(
+        "--write", action="store_true", help="with recipes: print what to propose upstream for arms without a recipe"
+    )
     add_source(made)
     add_review(made)
+    add_json(made)
     return made
 
 
 def main(arguments: Sequence[str]) -> Exit:
     args = parser().parse_args(arguments)
+    if (args.json or args.write) and args.pane != "recipes":
+        raise UsageError("--json and --write are for the pane recipes.", "The whole review as JSON: check PR --json.")
+    if args.json and args.write:
+        raise UsageError("--json and --write ask for two different things.")
     ref = parse_ref(args.pull_request, args.repo, args.host)
     request = review_request(args)
     width = page_width()
     with source_of(args) as source:
         review = Reviewer(source).review(ref, request)
-        if args.pane is None:
+        if args.json:
+            put_raw(to_json(recipes_report(review), pretty=True))
+        elif args.write:
+            put(upstream_text(review, width))
+        elif args.pane is None:
             put(whole(review, width))
         else:
             put([*header(review, width), ""])

@@ -92,14 +92,15 @@ def grouped(variants: Iterable[Variant], classes: Sequence[ArgumentClass] = MATE
     """
     groups: dict[tuple[object, ...], Variant] = {}
     for variant in variants:
-        key = _likeness(variant, classes)
+        key = likeness(variant, classes)
         first = groups.get(key)
         points = variant.points if first is None else tuple(dict.fromkeys((*first.points, *variant.points)))
         groups[key] = msgspec.structs.replace(first or variant, points=points)
     return tuple(groups.values())
 
 
-def _likeness(variant: Variant, classes: Sequence[ArgumentClass]) -> tuple[object, ...]:
+def likeness(variant: Variant, classes: Sequence[ArgumentClass] = MATERIAL) -> tuple[object, ...]:
+    """What two variants of one key share that serve in the same way."""
     roles = tuple((role.name, tuple(sorted(_material(role, classes), key=repr)), role.doubt) for role in variant.roles)
     return (variant.key, variant.checkpoint, variant.hardware, variant.image, variant.nodes, roles)
 

@@ -12,6 +12,7 @@ from reviewer_tui.model.pull_request import PullRequestRef
 from reviewer_tui.policy.policy import load_policy
 from reviewer_tui.review.desk import ComposedSignOff, Moment, Progress
 from reviewer_tui.review.load import Reviewer, ReviewRequest, review_of
+from reviewer_tui.review.recipes import examination_of
 from reviewer_tui.review.session import Review
 from reviewer_tui.review.signing import compose_sign_off, lint_sign_off, note_drafts
 from reviewer_tui.sample import MOMENTS, SampleMoment, load_sample
@@ -136,7 +137,9 @@ class ReviewDesk(_Paperwork):
         progress(f"reading {self.title}")
         if self._source is None:
             self._source = self._open_source(lambda words: self._progress(words))
-        return self.with_notes(Reviewer(self._source).review(self._ref, self._request))
+        review = Reviewer(self._source).review(self._ref, self._request)
+        examination_of(review)  # now, while no screen waits for it
+        return self.with_notes(review)
 
 
 class SampleDesk(_Paperwork):

@@ -73,6 +73,7 @@ def review_of(loaded: Loaded, request: ReviewRequest, policy: Policy) -> Review:
         review_date=request.review_date,
         signer=signer,
         notes=ReviewNotes(),
+        sign_off=text,
     )
 
 

@@ -13,7 +13,8 @@ from reviewer_tui.policy.policy import Policy
 
 
 class Review(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything a face shows. `review_date` is `YYYY-MM-DD`, UTC; `signer` is a login without `@`, or empty."""
+    """Everything a face shows. `review_date` is `YYYY-MM-DD`, UTC; `signer` is a login without `@`, or empty;
+    `sign_off` is the text that was judged, where there is one."""
 
     snapshot: Snapshot
     trees: Trees
@@ -23,6 +24,7 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
     review_date: str
     signer: str = ""
     notes: ReviewNotes = ReviewNotes()
+    sign_off: str | None = None
 
     @property
     def verdict(self) -> Verdict:

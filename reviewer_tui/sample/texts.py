@@ -34,7 +34,7 @@ def trees_of(moment: str) -> Trees:
     published upstream."""
     trees = {role: DictTree(_files(state), revision) for role, (revision, state) in _REVISIONS[moment].items()}
     main = trees["default_branch"]
-    page = DictTree(_below("upstream"), "sample of the cookbook")
+    page = DictTree(_below("upstream"), "sample")
     return Trees(
         policy=main,
         base=trees["base"],

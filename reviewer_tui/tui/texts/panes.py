@@ -10,10 +10,12 @@ from reviewer_tui.model.pull_request import Comment
 from reviewer_tui.model.result import EvalScore
 from reviewer_tui.model.run import CheckRun, Run
 from reviewer_tui.policy.items import Pane
+from reviewer_tui.review.recipes import recipe_view
 from reviewer_tui.review.session import Review
 from reviewer_tui.tui.texts.evidence import check_lines, finding_section, part_lines, value_text
 from reviewer_tui.tui.texts.naming import checks_in, many
 from reviewer_tui.tui.texts.page import BLANK, Line, Piece, Target, line, table
+from reviewer_tui.tui.texts.recipes import comparison_lines, pull_lines
 from reviewer_tui.tui.texts.results import result_lines
 
 # A comment is shown to this many lines; all of it is on its page.
@@ -235,23 +237,11 @@ def _score_row(review: Review, score: EvalScore) -> list[Piece | str]:
 
 
 def _recipes(review: Review) -> PaneFacts:
-    part = review.snapshot.upstream
+    part, view = review.snapshot.upstream, recipe_view(review)
     lines = part_lines(part, "Upstream recipes")
-    for pull in part.value or ():
-        merged = f" {pull.merged_at[:10]}" if pull.merged_at else ""
-        lines.append(
-            line(
-                Piece(f"{pull.repository}#{pull.number}", "title"),
-                Piece(f"  {pull.state.upper()}{merged}", "pass" if pull.state == "merged" else "warn"),
-                f"  {pull.title}",
-                indent=2,
-                target=Target(url=pull.url),
-            )
-        )
-        if pull.summary:
-            lines.append(line(f"  {pull.summary}", indent=2))
-        lines += [line(Piece(f"  {file}", "dim"), indent=4) for file in pull.files]
+    lines += [found for pull in view.pulls for found in pull_lines(pull)]
     lines += check_lines(checks_in(review, "recipes"))
+    lines += comparison_lines(view)
     if not part.known:
         return PaneFacts("not known", lines)
     pulls = part.value or ()
