@@ -11,6 +11,7 @@ from reviewer_tui.checks.check import Check, Evidence, Outcome, outcome
 from reviewer_tui.checks.scope import entry_changed, sku, submitted
 from reviewer_tui.model.config import Entry, KeyChange
 from reviewer_tui.model.finding import Finding, Status
+from reviewer_tui.model.tree import Tree
 from reviewer_tui.policy.image_rules import ImageRules, image_rules
 from reviewer_tui.policy.layout import discover_layout
 from reviewer_tui.sweeps.master import parse_master
@@ -155,8 +156,8 @@ def _engine_first(evidence: Evidence, rules: ImageRules, changed: Iterable[KeyCh
     if not vendor:
         return
     # Where the pull request was merged meanwhile, what it adds did not come before it.
-    added = {entry.key for entry in new}
-    landed = [entry for entry in _landed(evidence) if entry.key not in added]
+    added = {entry.key for entry in new} - {entry.key for entry in _entries(evidence.trees.base)}
+    landed = [entry for entry in _entries(evidence.trees.default_branch) if entry.key not in added]
     for entry in vendor:
         yield _judge_order(evidence, rules, entry, landed, new)
 
@@ -220,9 +221,8 @@ def _is_engine(framework: str, rules: ImageRules) -> bool:
     return _is_open_source(framework, rules) or any(engine in framework for engine in _ENGINES)
 
 
-def _landed(evidence: Evidence) -> list[Entry]:
-    """The entries that the default branch has already."""
-    tree = evidence.trees.default_branch
+def _entries(tree: Tree) -> list[Entry]:
+    """The entries of a revision."""
     masters = (parse_master(tree.read(path) or b"", path) for path in discover_layout(tree).master_configs)
     return [entry for master in masters for entry in master.entries().values()]
 
