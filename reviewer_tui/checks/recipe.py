@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from reviewer_tui.checks.check import Check, Evidence, Outcome, outcome
 from reviewer_tui.checks.recipe_comparison import Standing, sentence_of
@@ -14,8 +14,10 @@ from reviewer_tui.policy.layout import discover_layout
 from reviewer_tui.recipes.arguments import engine_of
 from reviewer_tui.recipes.arm import Engine
 from reviewer_tui.recipes.compare import ArgumentComparison
-from reviewer_tui.recipes.find import Proposal
 from reviewer_tui.recipes.submitted import Variant
+
+if TYPE_CHECKING:
+    from reviewer_tui.recipes.find import Proposal
 
 EXPLANATION = """\
 Decides whether every submitted vLLM or SGLang configuration is documented upstream: the sign-off's detail section links

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from reviewer_tui.checks.check import Evidence
 from reviewer_tui.checks.recipe_comparison import Standing, standing_of
-from reviewer_tui.checks.recipe_links import (
-    JudgedLink,
-    Pages,
-    judged_links,
-    linked_pages,
-    main_trees,
-    problems_of,
-    recipe_text,
-)
+from reviewer_tui.checks.recipe_links import JudgedLink, Pages, judged_links, main_trees, recipe_text
 from reviewer_tui.checks.recipe_variants import Arms, arms_of
 from reviewer_tui.checks.scope import submitted
 from reviewer_tui.model.config import KeyChange
@@ -25,8 +18,10 @@ from reviewer_tui.model.errors import DataError
 from reviewer_tui.model.finding import Status
 from reviewer_tui.recipes.arguments import engine_of
 from reviewer_tui.recipes.compare import Comparison, PolicyName, Scope, compare, policy_of, scope_of
-from reviewer_tui.recipes.find import Proposal, PullRequestProposal, find, find_pull_requests
 from reviewer_tui.recipes.submitted import Variant
+
+if TYPE_CHECKING:
+    from reviewer_tui.recipes.find import Proposal, PullRequestProposal
 
 MOST_KEYS = 100
 """Keys whose serve commands are worked out; what is beyond is said to be left out."""
@@ -149,6 +144,9 @@ def examine(evidence: Evidence, *, commands: bool = False) -> Examination:
 
 def _compared(evidence: Evidence, found: Examination) -> Examination:
     """With the arms held against the pages that the accepted links stand for."""
+    # Reading pages costs 40 ms to import, which only a review that has pages at hand should pay.
+    from reviewer_tui.checks.recipe_pages import linked_pages, problems_of
+
     unchanged = tuple(variant for arms in found.arms for variant in arms.unchanged)
     pages = linked_pages(evidence, found.accepted, (*found.submitted, *unchanged))
     doubts = (*pages.absent, *map(str, problems_of(pages.pages)))
@@ -183,9 +181,11 @@ def _standings(comparison: Comparison, doubts: Sequence[str]) -> tuple[Standing,
 
 def _proposed(evidence: Evidence, found: Examination) -> Examination:
     """With pages to link for the arms that no linked page is about."""
+    from reviewer_tui.recipes.find import find, find_pull_requests
+
     lost = {one.variant.title for one in found.standings if one.arm is None}
     variants = [variant for variant in found.submitted if not found.standings or variant.title in lost]
-    if not variants:
+    if not variants or not (main_trees(evidence) or evidence.snapshot.upstream.value):
         return found
     linked = {(link.link.repository, link.link.number) for link in found.links or ()}
     pulls = tuple(

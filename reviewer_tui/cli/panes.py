@@ -17,7 +17,7 @@ from reviewer_tui.review.session import Review
 
 if TYPE_CHECKING:
     from reviewer_tui.review.audit import Audit
-from reviewer_tui.review.recipes import Unwritten, VariantView, recipe_view, upstream_changes
+    from reviewer_tui.review.recipes import VariantView
 
 _SILENT_IN_AUDIT = (Status.PASS, Status.NOT_APPLICABLE)
 
@@ -230,6 +230,9 @@ def _measured(value: float | None, unit: str, published: float | None) -> str:
 
 def recipes(review: Review, width: int) -> Iterator[str]:
     """Links and upstream pull requests, then each arm beside the documented one, the worst first, and what to link."""
+    # The readers of pages are slow to import, and most commands show no recipes.
+    from reviewer_tui.review.recipes import recipe_view
+
     view = recipe_view(review)
     yield from _part(review.snapshot.upstream, width, "Upstream pull requests")
     for told in view.pulls:
@@ -336,6 +339,8 @@ def _check(review: Review, name: str, width: int) -> Iterator[str]:
 
 def upstream_text(review: Review, width: int) -> Iterator[str]:
     """What to propose upstream for the arms that no page documents, ready for a pull request there."""
+    from reviewer_tui.review.recipes import Unwritten, upstream_changes
+
     changes = upstream_changes(review)
     if not changes:
         yield "Every submitted arm is documented, or there is none that needs a recipe."

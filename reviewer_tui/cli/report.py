@@ -10,7 +10,6 @@ from reviewer_tui.review.session import Review
 
 if TYPE_CHECKING:
     from reviewer_tui.review.audit import Audit
-from reviewer_tui.review.recipes import recipe_view
 
 SCHEMA = 1
 
@@ -66,6 +65,8 @@ def audit_report(audit: Audit) -> dict[str, Any]:
 
 def recipes_report(review: Review) -> dict[str, Any]:
     """The recipes pane of one pull request: links, upstream pull requests, and each arm beside the documented one."""
+    from reviewer_tui.review.recipes import recipe_view
+
     snapshot = review.snapshot
     return {
         "schema": SCHEMA,
