@@ -9,8 +9,7 @@ from pathlib import Path
 from reviewer_tui.cli.exits import Exit
 from reviewer_tui.cli.network import open_cache
 from reviewer_tui.cli.options import Parser, add_json, add_source
-from reviewer_tui.cli.output import put, put_raw, say, table
-from reviewer_tui.cli.report import to_json
+from reviewer_tui.cli.output import put, put_raw, say, table, to_json
 from reviewer_tui.model.refs import parse_ref, parse_refs
 from reviewer_tui.model.text import shorten
 from reviewer_tui.sources.bundle import BundleSource, write_bundle

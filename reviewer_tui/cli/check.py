@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from reviewer_tui.cli import panes
 from reviewer_tui.cli.exits import Exit, exit_of, gravest
 from reviewer_tui.cli.options import Parser, add_json, add_review, add_source, review_date, review_request, source_of
-from reviewer_tui.cli.output import page_width, put, put_raw, say
-from reviewer_tui.cli.report import audit_report, check_report, error_report, to_json
+from reviewer_tui.cli.output import page_width, put, put_raw, say, to_json
+from reviewer_tui.cli.report import audit_report, check_report, error_report
 from reviewer_tui.model.errors import DataError, NotFoundError, UsageError
 from reviewer_tui.model.pull_request import PullRequestRef
 from reviewer_tui.model.refs import is_range, parse_refs

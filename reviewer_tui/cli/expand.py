@@ -43,7 +43,7 @@ def main(arguments: Sequence[str]) -> Exit:
     missing = [problem for problem in expansion.problems if problem.rule == "no-such-key"]
     if args.json:
         put_raw(
-            to_json({"rows": [{**item.row, "job_name": job_name(item.row)} for item in expansion.rows]}, pretty=True)
+            to_json({"rows": [{**item.row, "job_name": job_name(item.row)} for item in expansion.rows]}, pretty=False)
         )
     else:
         put(_lines(expansion.rows))

@@ -17,8 +17,7 @@ from reviewer_tui.cli.options import (
     review_request,
     source_of,
 )
-from reviewer_tui.cli.output import page_width, put, put_raw, wrap
-from reviewer_tui.cli.report import to_json
+from reviewer_tui.cli.output import page_width, put, put_raw, to_json, wrap
 from reviewer_tui.model.refs import parse_ref
 from reviewer_tui.model.text import shorten
 from reviewer_tui.review.load import Reviewer

@@ -13,8 +13,7 @@ import msgspec
 from reviewer_tui.cli.exits import Exit
 from reviewer_tui.cli.network import clear_status, open_cache, show_status
 from reviewer_tui.cli.options import Parser, add_json, add_queue, add_source, login, review_date, source_of
-from reviewer_tui.cli.output import page_width, put, put_raw, say, wrap
-from reviewer_tui.cli.report import to_json
+from reviewer_tui.cli.output import page_width, put, put_raw, say, to_json, wrap
 from reviewer_tui.model.errors import UsageError
 from reviewer_tui.review.queue import QueueRow, Waits
 from reviewer_tui.review.queue_columns import table_lines

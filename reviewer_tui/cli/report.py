@@ -81,9 +81,3 @@ def recipes_report(review: Review) -> dict[str, Any]:
 def error_report(repository: str, number: int, message: str) -> dict[str, Any]:
     """What stands in a list of reports for a pull request that could not be loaded."""
     return {"schema": SCHEMA, "repository": repository, "number": number, "error": message}
-
-
-def to_json(value: object, *, pretty: bool) -> bytes:
-    """JSON with a final line feed; one line unless pretty."""
-    encoded = msgspec.json.encode(value)
-    return (msgspec.json.format(encoded, indent=2) if pretty else encoded) + b"\n"

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from reviewer_tui.cli.exits import Exit
 from reviewer_tui.cli.options import Parser, add_json, add_review, add_source, review_request, source_of
-from reviewer_tui.cli.output import page_width, put, put_raw
+from reviewer_tui.cli.output import page_width, put, put_raw, to_json
 from reviewer_tui.cli.panes import PANES, header, upstream_text, whole
-from reviewer_tui.cli.report import recipes_report, to_json
+from reviewer_tui.cli.report import recipes_report
 from reviewer_tui.model.errors import UsageError
 from reviewer_tui.model.refs import parse_ref
 from reviewer_tui.review.load import Reviewer

@@ -17,8 +17,7 @@ from reviewer_tui.cli.options import (
     review_request,
     source_of,
 )
-from reviewer_tui.cli.output import put_raw, say
-from reviewer_tui.cli.report import to_json
+from reviewer_tui.cli.output import put_raw, say, to_json
 from reviewer_tui.model.errors import DataError, UsageError
 from reviewer_tui.model.part import complete
 from reviewer_tui.model.refs import parse_ref
