@@ -10,7 +10,7 @@ import msgspec
 
 from reviewer_tui.checks.check import Evidence
 from reviewer_tui.checks.recipe_comparison import Standing, standing_of
-from reviewer_tui.checks.recipe_links import JudgedLink, Pages, judged_links, main_trees, recipe_text
+from reviewer_tui.checks.recipe_links import JudgedLink, Pages, checklist_text, judged_links, main_trees, verifier_text
 from reviewer_tui.checks.recipe_variants import Arms, arms_of
 from reviewer_tui.checks.scope import submitted
 from reviewer_tui.model.config import KeyChange
@@ -90,11 +90,14 @@ class Examination(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def demands_of(evidence: Evidence) -> Demands:
-    """What the policy wants, read from its own text."""
-    text = recipe_text(evidence.policy)
+    """What the policy wants, read from the verifier's own text, or where that cannot be read from the checklist's."""
+    text, item = verifier_text(evidence.policy), checklist_text(evidence.policy)
     worded = _NOT_APPLICABLE.search(text)
+    single_node = "single-node" in item.lower() and not text
     return Demands(
-        scope=scope_of(text), policy=policy_of(text), exempt=" ".join(worded[1].split()) if worded else _SINGLE_NODE
+        scope="single_node" if single_node else scope_of(text),
+        policy=policy_of(text or item),
+        exempt=" ".join(worded[1].split()) if worded else _SINGLE_NODE,
     )
 
 

@@ -156,10 +156,13 @@ def main_trees(evidence: Evidence) -> dict[Engine, Tree]:
     return {engine: trees[repository] for engine, repository in REPOSITORIES.items() if repository in trees}
 
 
-def recipe_text(policy: Policy) -> str:
-    """What the policy says about recipes: the check in the verifier's words, else the items of the checklist."""
+def verifier_text(policy: Policy) -> str:
+    """The check of recipes in the verifier's words; empty where it has none."""
     check = policy.check("recipe")
-    if check is not None and check.text:
-        return f"{check.title}\n{check.text}"
+    return f"{check.title}\n{check.text}" if check is not None and check.text else ""
+
+
+def checklist_text(policy: Policy) -> str:
+    """The checklist's items about recipes."""
     template = policy.template.value
     return "\n".join(item.text for item in template.items if item.name in _RECIPE_ITEMS) if template else ""

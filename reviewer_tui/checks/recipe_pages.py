@@ -94,5 +94,7 @@ def _inside(paths: Iterable[str]) -> set[str]:
 
 
 def problems_of(pages: Iterable[Page]) -> tuple[Problem, ...]:
-    """What could not be read on the pages, each once."""
-    return tuple(dict.fromkeys(problem for page in pages for problem in page.reading.problems))
+    """What could not be read on the pages, each once. A cell that a page does not publish was read, and counts for
+    nothing."""
+    found = dict.fromkeys(problem for page in pages for problem in page.reading.problems)
+    return tuple(problem for problem in found if problem.rule != "unpublished-cell")

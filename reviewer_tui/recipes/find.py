@@ -50,7 +50,8 @@ def read_page(tree: Tree, engine: Engine, path: str, variants: Sequence[Variant]
     """A page's arms for the hardware of these variants; of a page that has none, all its arms."""
     hardware = sorted({name for variant in variants for name in hardware_names(variant.hardware)})
     reading = _read(tree, engine, path, hardware, variants)
-    return reading if reading.arms or reading.problems else _read(tree, engine, path, None, variants)
+    unread = any(problem.rule != "unpublished-cell" for problem in reading.problems)
+    return reading if reading.arms or unread else _read(tree, engine, path, None, variants)
 
 
 def _read(tree: Tree, engine: Engine, path: str, hardware: list[str] | None, variants: Sequence[Variant]) -> Reading:
