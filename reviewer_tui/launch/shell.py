@@ -108,7 +108,7 @@ class _Interpreter(Builtins):
         cwd: str,
     ) -> None:
         super().__init__(tree, environment, external, aliases, cwd)
-        self.steps = self.depth = self.background = self.substitutions = 0
+        self.steps = self.depth = self.background = self.substitutions = self.tested = 0
         self._statements: dict[type, Callable[..., int]] = {
             Simple: self._simple,
             Pipeline: self._pipeline,
@@ -172,7 +172,17 @@ class _Interpreter(Builtins):
         self.steps += 1
         if self.steps > _MAX_STEPS:
             raise LimitReached(f"more than {_MAX_STEPS:,} commands would run", statement.line)
-        return self._statements[type(statement)](statement)
+        flow = self._statements[type(statement)](statement)
+        if flow == ON and self.state.failing and self.state.status is False and not self.tested and _may_end(statement):
+            return self.leave(statement.line)
+        return flow
+
+    def _test(self, run: Callable[[], int]) -> int:
+        """Runs something whose failure is asked for, and so ends nothing."""
+        self.tested += 1
+        flow = run()
+        self.tested -= 1
+        return flow
 
     def _deeper(self, line: int) -> None:
         self.depth += 1
@@ -227,7 +237,7 @@ class _Interpreter(Builtins):
         branches = statement.branches
         while number < len(branches):
             condition, body = branches[number]
-            flow = self._block(condition)
+            flow = self._test(lambda condition=condition: self._block(condition))  # type: ignore[misc]
             if flow:
                 return flow
             status = self.state.status
@@ -251,7 +261,7 @@ class _Interpreter(Builtins):
         return flow
 
     def _and_or(self, statement: AndOr) -> int:
-        flow = self._run(statement.first)
+        flow = self._test(lambda: self._run(statement.first))
         return flow or self._chain(statement, 0)
 
     def _chain(self, statement: AndOr, number: int) -> int:
@@ -261,10 +271,13 @@ class _Interpreter(Builtins):
             status = self.state.status
             if status is None:
                 return self._either_status(statement, number)
-            flow = self._run(following) if status is (operator == "&&") else ON
+            number += 1
+            if status is not (operator == "&&"):
+                continue
+            last = number == len(statement.rest)
+            flow = self._run(following) if last else self._test(lambda run=following: self._run(run))  # type: ignore[misc]
             if flow:
                 return flow
-            number += 1
         return ON
 
     def _either_status(self, statement: AndOr, number: int) -> int:
@@ -388,7 +401,7 @@ class _Interpreter(Builtins):
 
         def next_turn() -> bool | None:
             nonlocal left
-            left = self._block(statement.condition)
+            left = self._test(lambda: self._block(statement.condition))
             status = self.state.status
             return False if left else None if status is None else status is not statement.until
 
@@ -544,8 +557,12 @@ class _Interpreter(Builtins):
 
     def _pipeline(self, statement: Pipeline) -> int:
         self._deeper(statement.line)
+        if statement.negated:
+            self.tested += 1
         one = len(statement.stages) == 1
         flow = self._run(statement.stages[0]) if one else self._stages(statement.stages)
+        if statement.negated:
+            self.tested -= 1
         if statement.negated and self.state.status is not None:
             self.state.status = not self.state.status
         self.depth -= 1
@@ -571,7 +588,7 @@ class _Interpreter(Builtins):
         self.substitutions += 1
         state, printed = self.state, self.state.printed
         self.state = state.copy()
-        self.state.printed = ()
+        self.state.printed, self.state.failing = (), False
         self._contained(lambda: self._block(body))
         text = concat(self.state.printed or ())
         state.after(self.state)
@@ -675,10 +692,11 @@ class _Interpreter(Builtins):
         self.sources = [*sources, f"{ROOT}/{function.path}"]
         self.call_names.append(name)
         flow = self._run(function.parse())
-        if frame.returned:
-            live = [self.state] if flow != EXIT else []
-            self.state = joined([*live, *distinct(frame.returned)], line, function.path)
-            flow = RETURN
+        flow = self._returned(frame, flow, line, function.path)
+        if flow == RETURN and self.state.status is False and not self.tested and not self.conditions:
+            self.problem(
+                "fails", f"line {line}: {name} fails here, and what it does after that is left out.", line, path
+            )
         self.call_names.pop()
         self.path, self.sources = path, sources
         self.frames.pop()
@@ -687,6 +705,16 @@ class _Interpreter(Builtins):
         self.state.arguments = outer
         self.depth -= 1
         return EXIT if flow == EXIT else ON
+
+    def _returned(self, frame: Frame, flow: int, line: int, path: str) -> int:
+        """The end of a function or a file read, which may also have been left before."""
+        if not frame.returned:
+            return flow
+        if flow == EXIT:
+            self._pend(self.state, flow)
+        live = [self.state] if flow != EXIT else []
+        self.state = joined([*live, *distinct(frame.returned)], line, path)
+        return RETURN
 
     def _external(self, arguments: list[Argument], command: Simple, prefix: Mapping[str, Text]) -> int:
         """A program: computed where its output follows from its words, else recorded."""
@@ -829,7 +857,9 @@ class _Interpreter(Builtins):
         child.printed, child.input = parent.printed, parent.input
         self.state = child
         self.set_positional(words)
+        tested, self.tested = self.tested, 0
         self._contained(run)
+        self.tested = tested
         parent.after(self.state)
         self.state = parent
         self.depth -= 1
@@ -882,10 +912,7 @@ class _Interpreter(Builtins):
             self.set_positional(words)
         self.path, self.sources = path, [*self.sources, f"{ROOT}/{path}"]
         flow = self._block(block)
-        if frame.returned:
-            live = [self.state] if flow != EXIT else []
-            self.state = joined([*live, *distinct(frame.returned)], line, path)
-            flow = RETURN
+        flow = self._returned(frame, flow, line, path)
         self.frames.pop()
         self.path, self.sources = outer_path, outer_sources
         if words:
@@ -907,6 +934,15 @@ _PYTHON = frozenset({"python", "python3"})
 _SILENT = frozenset(
     {"chmod", "chown", "cp", "disown", "kill", "ln", "mkdir", "mv", "pkill", "rm", "rmdir", "sleep", "touch", "wait"}
 )
+
+
+def _may_end(statement: Statement) -> bool:
+    """Whether a statement that fails ends a script with `set -e`."""
+    if isinstance(statement, Group):
+        return statement.subshell
+    if isinstance(statement, Pipeline):
+        return not statement.negated
+    return isinstance(statement, Simple | Compute | Condition)
 
 
 def _harmless(words: Sequence[Word | Assignment]) -> bool:

@@ -258,6 +258,11 @@ class Builtins(Conditions):
         self.state.status = True
         words = arguments[1:]
         for number, argument in enumerate(words):
+            if isinstance(argument.text, str) and (
+                re.fullmatch(r"[-+][A-Za-z]*e[A-Za-z]*", argument.text) or argument.text == "errexit"
+            ):
+                sign = argument.text if argument.text != "errexit" else str(words[number - 1])
+                self.state.failing = sign.startswith("-")
             if argument.text == "--":
                 self.set_positional(words[number + 1 :])
                 return ON
@@ -293,9 +298,13 @@ class Builtins(Conditions):
 
     def _exit(self, arguments: list[Argument], command: Simple) -> int:
         self._status_of(arguments, command.line)
+        return self.leave(command.line)
+
+    def leave(self, line: int) -> int:
+        """The script stops here; where it does so for certain and with a failure, this is told."""
         if not self.conditions and self.ended is None and self.state.status is not True:
-            message = f"line {command.line}: the script stops here with a failure."
-            self.ended = Problem(path=self.path, message=message, rule="stops", line=command.line)
+            message = f"line {line}: the script stops here with a failure."
+            self.ended = Problem(path=self.path, message=message, rule="stops", line=line)
         return EXIT
 
     def _break(self, arguments: list[Argument], command: Simple) -> int:

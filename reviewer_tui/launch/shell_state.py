@@ -77,7 +77,7 @@ class State:
     """One moment of a script. `exported` and `files` are never changed in place, so that a command may keep them."""
 
     __slots__ = (
-        *("_status", "arguments", "code", "cwd", "exported", "files", "functions", "input", "printed"),
+        *("_status", "arguments", "code", "cwd", "exported", "failing", "files", "functions", "input", "printed"),
         *("tainted", "variables"),
     )
 
@@ -94,6 +94,8 @@ class State:
         self.code = 0
         # Why variables that nothing known has set may be set all the same.
         self.tainted: Unknown | None = None
+        # Whether a failure ends the script (`set -e`).
+        self.failing = False
         # What was printed where it is kept (a substitution, a pipe, a file), else None; and what is still to be read.
         self.printed: Printed | None = None
         self.input: Text = ""
@@ -115,7 +117,7 @@ class State:
         other.exported, other.files = self.exported, self.files
         other.arguments, other.cwd = self.arguments, self.cwd
         other._status, other.code, other.tainted = self._status, self.code, self.tainted
-        other.printed, other.input = self.printed, self.input
+        other.printed, other.input, other.failing = self.printed, self.input, self.failing
         return other
 
     def print(self, text: Text) -> None:
@@ -223,6 +225,7 @@ def _join(first: State, second: State, line: int, path: str, repeated: bool) -> 
     if first.status != second.status or first.code != second.code:
         result.status = first.status if first.status == second.status else None
     result.tainted = first.tainted or second.tainted
+    result.failing = first.failing and second.failing
     if first.printed != second.printed:
         result.printed = _either_printed(first.printed, second.printed, line, path, repeated)
     if first.input != second.input:

@@ -108,10 +108,6 @@ class LimitReached(Exception):
         self.message, self.line = message, line
 
 
-class ScriptEnds(Exception):
-    """`${name:?}` ends the script."""
-
-
 Expanded: TypeAlias = "Text | list[Text] | _Elements"
 
 

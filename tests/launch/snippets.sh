@@ -247,3 +247,24 @@ for x in 1 2; do [ $x = 1 ]; done; emit "$?"; while read -r x; do [ "$x" = 2 ]; 
 
 #: failing conditions
 [ "" -lt 5 ] || emit 1; [ abc -gt 0 ] || emit 2; [ "" = ] || emit 3; [ = ] && emit 4; abc=7; [[ abc -gt 6 ]] && emit 5; [ 010 -eq 10 ] && emit 6; [[ 010 -eq 8 ]] && emit 7; [ " 3 " -eq 3 ] && emit 8; [ -n ] && emit 9
+
+#: failures that end
+set -e; false || emit 1; if false; then :; fi; ! true; false && true; emit 2; { false && true; }; emit 3; while false; do :; done; emit 4; A=$(echo x; false; echo y); emit no
+
+#: a failing function ends
+set -e; f() { false && true; }; emit 1; f; emit no
+
+#: a failing function is asked
+set -e; f() { false; emit inside; return 3; }; f || emit "$?"; if f; then :; else emit else; fi; emit end
+
+#: a failing test ends
+set -euo pipefail; A=1; [ "$A" = 1 ] && emit 1; [[ $A = 2 ]] || emit 2; [ "$A" = 2 ]; emit no
+
+#: arithmetic that comes to nothing ends
+set -o errexit; i=0; ((i)) || emit 0; ((++i)); emit 1; ((i - 1)); emit no
+
+#: failures within other shells
+set -e; ( set +e; false; emit 1 ); (false; emit no) || emit 2; X=$(false; echo a); emit "$X"; set +e; false; emit 3; set -e; ( exit 3 ); emit no
+
+#: what a failing loop leaves
+set -e; for x in 1 2; do [ $x = 2 ] && emit $x; done; emit end; for x in 1 2; do [ $x = 1 ]; emit $x; done; emit no

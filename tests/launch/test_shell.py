@@ -210,6 +210,20 @@ def test_a_certain_failure_ends_the_script_and_is_told() -> None:
     assert found.ended.line == 1
 
 
+def test_a_failure_that_ends_the_script() -> None:
+    found = run("set -e\nserve a\n[ $# -gt 3 ]\nserve b\n")
+    assert [words(c) for c in calls(found)] == [["a"]]
+    assert found.ended is not None
+    assert found.ended.line == 3
+    assert len(calls(run("set -e\nprobe\nserve\n"))) == 1
+
+
+def test_a_function_that_certainly_fails_is_told() -> None:
+    found = run("f() { [ $# -gt 1 ] || return 1; client; }\nf a\nif f a; then :; fi\nserve\n")
+    assert [(problem.rule, problem.line) for problem in found.problems] == [("fails", 2)]
+    assert calls(found, "client") == []
+
+
 def test_a_missing_script_is_a_problem() -> None:
     found = evaluate(DictTree({}), "bench/run.sh", {})
     assert not found.complete

@@ -98,12 +98,12 @@ def statements(draw: st.DrawFn, depth: int = 3) -> str:
         16: f"while {draw(ending_conditions)}; do\n{one}\ndone",
         17: f"for {name} in a b c; do {condition} && break; {one}; done",
         18: f"for x in 1 2; do {condition} && continue; {one}; done; {name}=$x",
-        19: f'f() {{ {condition} && return; echo {word}; {one}; }}; f >/dev/null; {name}="$(f)"',
+        19: f'{{ f() {{ {condition} && return; echo {word}; {one}; }}; f >/dev/null; {name}="$(f)"; }}',
         20: f'if [ "${name}" = {word} ]; then\n{one}\nelif {condition}; then\n{two}\nfi',
         21: f'case "${name}" in a*) {one} ;; *b) {two} ;; "") {name}={word} ;; esac',
         22: f"( {one}; {condition} && exit 1; echo {word} ) > file || {two}",
         23: f'[ -n "${name}" ] && {{ {one}; }} || {{ {two}; }}',
-        24: f"g() {{ local {name}={word}; {one}; }}; {condition} || g {word}",
+        24: f"{{ g() {{ local {name}={word}; {one}; }}; {condition} || g {word}; }}",
         25: f'for {name} in "${{L[@]}}" $(tell); do {one}; done',
         26: f'eval "{name}=\\"\\${name}\\"x"; if [[ ${name} == *b ]]; then {one}; fi; {condition}',
     }[kind]
@@ -129,12 +129,18 @@ def consistent(arguments: list[Argument], said: list[str]) -> bool:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
-    st.lists(statements(), min_size=1, max_size=4), st.integers(0, 3), st.integers(0, 3), st.sampled_from(["ab", "''"])
+    st.lists(statements(), min_size=1, max_size=4),
+    st.integers(0, 3),
+    st.integers(0, 3),
+    st.sampled_from(["ab", "''"]),
+    st.sampled_from(["", "set -e\n"]),
 )
-def test_known_is_true_whichever_way_it_goes(lines: list[str], first: int, second: int, told: str) -> None:
-    script = "A=; B='a b'; C=ab; L=(x); declare -A M=([k]=m); f() { :; }\n" + "\n".join(lines) + "\n" + _END
+def test_known_is_true_whichever_way_it_goes(lines: list[str], first: int, second: int, told: str, option: str) -> None:
+    start = f"{option}A=; B='a b'; C=ab; L=(x); declare -A M=([k]=m); f() {{ :; }}\n"
+    script = start + "\n".join(lines) + "\n" + _END
     said = bash_says(_WAYS.format(first, second, told) + "exec 2>/dev/null\n" + script)
     if len(said) != 2:
+        # The script has failed on its way.
         return
     ours = commands_of(script)[-2:]
     assert len(ours) == 2
