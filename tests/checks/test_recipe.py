@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 from hypothesis import given, settings
@@ -169,7 +171,7 @@ def test_what_is_no_recipe_link_fails_and_says_why(url: str, words: str) -> None
         ({"files": ("python/sglang/srt/server_args.py",)}, "not a recipe pull request"),
     ],
 )
-def test_a_pull_request_that_is_no_merged_recipe_fails(fields: dict[str, object], words: str) -> None:
+def test_a_pull_request_that_is_no_merged_recipe_fails(fields: dict[str, Any], words: str) -> None:
     decided = decide(worked_example(text=sign_off(link()), pulls=[pull(**fields)], upstream_trees=at_hand()))
     assert decided.status is FAIL
     assert words in only(decided, FAIL).message
