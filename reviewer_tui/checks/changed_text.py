@@ -17,6 +17,7 @@ MAX_TEXT = 2_000_000
 """Bytes of one file that are read; the longest text file of the repository has 400,000."""
 
 _HEREDOC = re.compile(r"(?<!<)<<-?\s*[\\\"']?([A-Za-z_]\w*)")
+_MOST_CONTINUED = 200
 _REGULAR = ("100644", "100755", None)
 
 
@@ -42,23 +43,37 @@ class ChangedText(msgspec.Struct, frozen=True, kw_only=True):
         return [(number, lines[number - 1]) for number in sorted(self.added)]
 
     @property
-    def added_commands(self) -> list[str]:
-        """The new lines of a shell script but for comments, each with the head of the command or here-document that it
+    def added_commands(self) -> str:
+        """The new lines of a script but for comments, each behind the head of the command or here-document that it
         continues."""
         lines = self.text.split("\n")
+        if self.base is None:
+            return "\n".join(line for line in lines if not line.lstrip().startswith("#"))
+        inside = _in_heredocs(lines)
         found: list[str] = []
-        start, end_mark = 0, ""
-        for number, line in enumerate(lines, 1):
-            if number in self.added and (end_mark or not line.lstrip().startswith("#")):
-                found.append(line if start == number - 1 and not end_mark else f"{lines[start]}\n{line}")
-            if end_mark:
-                if line.strip() == end_mark:
-                    start, end_mark = number, ""
-            elif opened := _HEREDOC.search(line):
-                end_mark = opened[1]
-            elif not line.endswith("\\"):
-                start = number
-        return found
+        for number in sorted(self.added):
+            line, head = lines[number - 1], inside.get(number)
+            if head is None and line.lstrip().startswith("#"):
+                continue
+            start = number - 1
+            while start > 0 and lines[start - 1].endswith("\\") and number - start < _MOST_CONTINUED:
+                start -= 1
+            found += [lines[head - 1]] if head else lines[start : number - 1]
+            found.append(line)
+        return "\n".join(found)
+
+
+def _in_heredocs(lines: list[str]) -> dict[int, int]:
+    """Each line (from 1) of a here-document with the line that begins it."""
+    inside: dict[int, int] = {}
+    head, mark = 0, ""
+    for number, line in enumerate(lines, 1):
+        if mark:
+            inside[number] = head
+            mark = "" if line.strip() == mark else mark
+        elif "<<" in line and (opened := _HEREDOC.search(line)):
+            head, mark = number, opened[1]
+    return inside
 
 
 def changed_text(evidence: Evidence, file: ChangedFile) -> Part[ChangedText]:

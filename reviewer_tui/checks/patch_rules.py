@@ -7,7 +7,7 @@ and how the repository's own scripts and recipes are written. Each rule carries 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
@@ -175,7 +175,8 @@ REPLACES = re.compile(
     rf"{_PLACES}|customize\.py|\.pth\b|PYTHONPATH.*(?:{ENGINE_MODULES})"
     r"|\bgit\b.*\bapply\b|(?<![\w-])patch\s+-|setup[-_]script|SETUP_SCRIPT=[\"']?\w|^\+\+\+ |\.whl"
     r"|pip[^;&|]*(?<!un)install\s(?:.*\s)?(?:-e|-r|\.|\S*git\+\S*"
-    rf"|\S*(?:{ENGINE_MODULES.replace('_', '[-_]')})\S*)(?:\s|$)|setup\.py"
+    rf"|\S*(?:{ENGINE_MODULES.replace('_', '[-_]')})\S*)(?:\s|$)|setup\.py",
+    re.M,
 )
 """A line that may replace a part of an engine, or find the place for it."""
 
@@ -232,13 +233,12 @@ def place(text: str) -> Kind | None:
     return "unclear" if looks and _IMPORTS_COMPANION.search(text) else None
 
 
-def may_patch(text: str, added: Iterable[str]) -> bool:
-    """Whether a changed text is worth reading, `added` being its new commands: a cheap look for any that may touch a
+def may_patch(text: str, commands: str) -> bool:
+    """Whether a changed text is worth reading, `commands` being its new ones: a cheap look for any that may touch a
     serving stack, by themselves or through a place that the text names elsewhere."""
-    commands = list(added)
-    if any(MAY_PATCH.search(line) or REPLACES.search(line) for line in commands):
+    if MAY_PATCH.search(commands) or REPLACES.search(commands):
         return True
-    return any(COPIES.search(line) for line in commands) and PLACES.search(text) is not None
+    return COPIES.search(commands) is not None and PLACES.search(text) is not None
 
 
 def may_replace(text: str) -> bool:

@@ -188,11 +188,12 @@ class Script:
             else:
                 words.append(self._word(item, depth))
         targets, stdin, stdin_line, last = self._redirects(simple.redirects, depth)
-        lines = [simple.line, last, *(line for item in (*simple.assignments, *simple.words) for line in _lines(item))]
+        # Words come in the order of their lines, so the last ones tell where the command ends.
+        last = max(simple.line, last, *(_last_line(items[-1]) for items in (simple.assignments, simple.words) if items))
         command = ShellCommand(
             words=tuple(words),
             line=simple.line + self._shift,
-            end_line=max(lines) + self._shift,
+            end_line=last + self._shift,
             assignments=assignments,
             targets=targets,
             stdin=stdin,
@@ -307,13 +308,9 @@ class Script:
             yield f"{command.text} {command.stdin}".strip()
 
 
-def _lines(item: Word | Assignment) -> Iterator[int]:
-    """The lines on which a word, or the words of an assignment, begin and end, as far as their texts tell."""
-    if isinstance(item, Word):
-        yield item.line
-        yield item.line + sum(part.text.count("\n") for part in item.parts if isinstance(part, Literal))
-        return
-    yield item.line
-    for word in (item.value, *(element.value for element in item.elements or ())):
-        if word is not None:
-            yield from _lines(word)
+def _last_line(item: Word | Assignment) -> int:
+    """The last line of a word, or of an assignment, as far as its own text tells."""
+    if isinstance(item, Assignment):
+        words = [word for word in (item.value, *(element.value for element in item.elements or ())) if word is not None]
+        return max(item.line, *(_last_line(word) for word in words[-1:])) if words else item.line
+    return item.line + sum(part.text.count("\n") for part in item.parts if isinstance(part, Literal))
