@@ -44,6 +44,8 @@ MAX_EXPANDED = 20_000
 
 _MAX_DEPTH = 40
 _EXPANSIONS = 3
+_MOST_VARIABLES = 300
+_LONGEST_VALUES = 4_000
 _VARIABLE = re.compile(r"\$(?:\{[#!]?([A-Za-z_]\w*)([^{}]*)\}|([A-Za-z_]\w*))")
 _SHELLS = frozenset({"bash", "sh", "dash", "zsh"})
 
@@ -89,18 +91,20 @@ class Script:
             self._stop(1, "it is nested too deeply")
 
     def expanded(self, text: str) -> str:
-        """The text with every text that its variables are given somewhere in the script in their places."""
+        """The text with every text that its variables are given somewhere in the script in their places, as far as its
+        first `MAX_EXPANDED` characters go."""
+        head, tail = text[:MAX_EXPANDED], text[MAX_EXPANDED:]
         for _ in range(_EXPANSIONS):
-            if "$" not in text or len(text) > MAX_EXPANDED:
+            if "$" not in head:
                 break
-            text = _VARIABLE.sub(self._values_of, text)[:MAX_EXPANDED]
-        return text.replace("\0", "$")
+            head = _VARIABLE.sub(self._values_of, head, count=_MOST_VARIABLES)[:MAX_EXPANDED]
+        return head.replace("\0", "$") + tail
 
     def _values_of(self, found: re.Match[str]) -> str:
         name, rest = found[1] or found[3], found[2] or ""
-        values = dict.fromkeys(self.values.get(name, ()))
+        values = " ".join(dict.fromkeys(self.values.get(name, ())))[:_LONGEST_VALUES]
         default = rest.lstrip(":-+=?") if rest[:1] in (":", "-", "+", "=", "?") else ""
-        return " ".join((*values, default, f"\0{name}")) if default else " ".join((*values, f"\0{name}"))
+        return " ".join(part for part in (values, default, f"\0{name}") if part)
 
     def _stop(self, line: int, message: str) -> None:
         if self.unread is None:
