@@ -339,13 +339,14 @@ def upstream_changes(review: Review) -> tuple[UpstreamChange | Unwritten, ...]:
             for result in proposal.comparison.variants
             if (best := result.best) is not None and best.covers
         }
-    pages = [(page.engine, page.path) for page in found.pages.pages if page.published]
+    pages = [(page.engine, page.path) for page in found.pages.pages]
     pages += [(proposal.engine, proposal.path) for proposal in found.proposals]
     written: list[UpstreamChange | Unwritten] = []
     for variant in found.submitted:
         if _identity(variant) not in covered:
-            path = next((path for engine, path in pages if engine == variant.engine), None)
-            written.append(_written(variant, trees.get(variant.engine), path, found))
+            tree = trees.get(variant.engine)
+            here = (path for engine, path in pages if engine == variant.engine and tree and tree.blob(path))
+            written.append(_written(variant, tree, next(here, None), found))
     return tuple(written)
 
 
