@@ -109,6 +109,12 @@ WRITES = re.compile(
 # Python whose effect its text does not show.
 OPAQUE = re.compile(r"\bexec\(|\beval\(|b64decode|urlopen|urlretrieve|os\.system|subprocess|__import__\(|marshal")
 
+STARTS_CHANGE = re.compile(
+    r"\bgit['\", ]+apply\b|\bpip3?['\", ]+install\b|['\" ]patch['\", ]+-"
+    r"|:/(?:sgl-workspace|vllm-workspace|opt/(?:vllm|venv)|usr/(?:local/)?lib/python)"
+)
+"""A line of Python that starts a program which may change the image, or mounts something over its files."""
+
 RUNS_PROGRAMS = re.compile(r"os\.system|subprocess|Popen|check_call|check_output")
 HIDDEN = re.compile(r"\bexec\(|\beval\(|b64decode|marshal|__import__\(")
 """Python that runs what cannot be read."""

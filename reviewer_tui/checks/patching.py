@@ -143,6 +143,10 @@ def _python_file(name: str, text: str, lines: int) -> Iterator[Hit]:
             kind = "unclear"
         if kind is not None:
             yield _python_hit(text, kind, 1)
+    for number, line in enumerate(text.split("\n"), 1):
+        if rules.STARTS_CHANGE.search(line) and not line.lstrip().startswith("#"):
+            what = f"starts something that may change the image ({line.strip()[:_SHOWN]})"
+            yield Hit(kind="unclear", line=number, end_line=number, what=what)
     yield from _monkey_patches(text)
 
 

@@ -19,6 +19,7 @@ from reviewer_tui.policy.policy import load_policy
 from reviewer_tui.sources.clone import CloneSource
 from reviewer_tui.sweeps.diff import config_changes
 from tests.evidence import NVIDIA, NVIDIA_MASTER, SCRIPT, evidence_of, summer
+from tests.policy.autumn import autumn_files
 
 HELPER = "benchmarks/single_node/fixed_seq_len/apply_patches.sh"
 RECIPES = "benchmarks/multi_node/srt-slurm-recipes"
@@ -443,6 +444,8 @@ def test_a_command_in_a_recipe_is_found_on_its_line() -> None:
         ("experimental/aiter_site/sitecustomize.py", "import aiter\n", Status.FAIL),
         ("benchmarks/patch_scheduler.py", "import vllm\np = vllm.__file__\nopen(p, 'w').write('')\n", Status.FAIL),
         ("benchmarks/plug.py", "from vllm.core import Scheduler\nScheduler.step = lambda self: None\n", Status.FAIL),
+        ("benchmarks/up.py", "import subprocess\nsubprocess.run(['pip', 'install', 'vllm'])\n", Status.JUDGEMENT),
+        ("benchmarks/mounts.py", "MOUNTS = f'{folder}:/sgl-workspace/sglang'\n", Status.JUDGEMENT),
         ("benchmarks/client.py", "import json\nopen('x', 'w').write(json.dumps({}))\n", Status.PASS),
         ("benchmarks/llm-d/Dockerfile", "FROM vllm/vllm-openai:v1\n", Status.JUDGEMENT),
         ("benchmarks/lib.so", b"\x7fELF\0\0", Status.JUDGEMENT),
@@ -506,6 +509,15 @@ def test_without_the_changed_files_nothing_is_verified() -> None:
     for files in (unavailable("No network."), partial((), "Only 300 files are told.")):
         snapshot = msgspec.structs.replace(evidence.snapshot, files=files)
         assert decide(msgspec.structs.replace(evidence, snapshot=snapshot)).status is Status.UNVERIFIED
+
+
+def test_the_newest_layout_is_read_in_its_own_folders() -> None:
+    root = "inferencex-e2e"
+    recipe_path = f"{root}/benchmarks/single_node/srt-slurm-recipes/qwen3.5/sglang/b300-fp4/8k1k.yaml"
+    base: dict[str, bytes | str] = {**autumn_files(), recipe_path: "base:\n  a: 1\n"}
+    outcome = of({**base, recipe_path: "base:\n  a: 1\n  pre: pip install sglang\n"}, base)
+    assert outcome.status is Status.FAIL
+    assert f"{root}/docs/waiver/2550.md does not exist" in outcome.summary
 
 
 # -- hostile texts ----------------------------------------------------------------------------------------------------
