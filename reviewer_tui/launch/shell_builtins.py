@@ -258,11 +258,9 @@ class Builtins(Conditions):
         self.state.status = True
         words = arguments[1:]
         for number, argument in enumerate(words):
-            if isinstance(argument.text, str) and (
-                re.fullmatch(r"[-+][A-Za-z]*e[A-Za-z]*", argument.text) or argument.text == "errexit"
-            ):
-                sign = argument.text if argument.text != "errexit" else str(words[number - 1])
-                self.state.failing = sign.startswith("-")
+            if isinstance(argument.text, str):
+                named = number > 0 and words[number - 1].text in ("-o", "+o")
+                self._option(argument.text, str(words[number - 1]) if named else argument.text)
             if argument.text == "--":
                 self.set_positional(words[number + 1 :])
                 return ON
@@ -272,6 +270,14 @@ class Builtins(Conditions):
                 self.set_positional(words[number:])
                 return ON
         return ON
+
+    def _option(self, text: str, sign: str) -> None:
+        """`-e`, `-o errexit` and the like; `sign` begins with `-` where an option is switched on."""
+        letters = text[1:] if re.fullmatch(r"[-+][A-Za-z]+", text) else ""
+        if "e" in letters or text == "errexit":
+            self.state.failing = sign.startswith("-")
+        if "u" in letters or text == "nounset":
+            self.state.insisting = sign.startswith("-")
 
     def _shift(self, arguments: list[Argument], command: Simple) -> int:
         self.state.status = True

@@ -77,8 +77,8 @@ class State:
     """One moment of a script. `exported` and `files` are never changed in place, so that a command may keep them."""
 
     __slots__ = (
-        *("_status", "arguments", "code", "cwd", "exported", "failing", "files", "functions", "input", "printed"),
-        *("tainted", "variables"),
+        *("_status", "arguments", "code", "cwd", "exported", "failing", "files", "functions", "input", "insisting"),
+        *("printed", "tainted", "variables"),
     )
 
     def __init__(self) -> None:
@@ -94,8 +94,8 @@ class State:
         self.code = 0
         # Why variables that nothing known has set may be set all the same.
         self.tainted: Unknown | None = None
-        # Whether a failure ends the script (`set -e`).
-        self.failing = False
+        # Whether a failure ends the script (`set -e`), and a variable that is not set (`set -u`).
+        self.failing = self.insisting = False
         # What was printed where it is kept (a substitution, a pipe, a file), else None; and what is still to be read.
         self.printed: Printed | None = None
         self.input: Text = ""
@@ -117,7 +117,8 @@ class State:
         other.exported, other.files = self.exported, self.files
         other.arguments, other.cwd = self.arguments, self.cwd
         other._status, other.code, other.tainted = self._status, self.code, self.tainted
-        other.printed, other.input, other.failing = self.printed, self.input, self.failing
+        other.printed, other.input = self.printed, self.input
+        other.failing, other.insisting = self.failing, self.insisting
         return other
 
     def print(self, text: Text) -> None:
@@ -226,6 +227,7 @@ def _join(first: State, second: State, line: int, path: str, repeated: bool) -> 
         result.status = first.status if first.status == second.status else None
     result.tainted = first.tainted or second.tainted
     result.failing = first.failing and second.failing
+    result.insisting = first.insisting and second.insisting
     if first.printed != second.printed:
         result.printed = _either_printed(first.printed, second.printed, line, path, repeated)
     if first.input != second.input:

@@ -467,6 +467,9 @@ class Expander:
         value = self._value(part)
         if part.prefix == "#":
             return _length(value, part.line, self.path)
+        if not part.operator and value is None and self.state.insisting and part.name not in ("@", "*"):
+            # The script goes on only where its surroundings set the variable.
+            return unknown(f"value of {part.name}", part.line, self.path)
         if not part.operator:
             return "" if value is None else value
         return self._operate(part, value)

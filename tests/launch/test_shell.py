@@ -306,3 +306,10 @@ def test_texts_know_their_unknown_pieces() -> None:
     reason = Unknown("x", 3, "a.sh")
     assert str(Mixed(("a", reason, "b"))) == "a<x>b"
     assert unknowns("plain") == ()
+
+
+def test_a_variable_that_the_script_insists_on_is_set_by_its_surroundings() -> None:
+    found = run('set -euo pipefail\nserve "$HERE" "${PORT:-1}"\n')
+    here, port = only(found).argv[1:]
+    assert not isinstance(here.text, str)
+    assert port.text == "1"
