@@ -51,15 +51,13 @@ class JudgedLink(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):
-    """A documentation page as it was read at one commit; `link` is the link that led to it, `published` whether the
-    commit is that of main."""
+    """A documentation page as it was read at one commit; `link` is the link that led to it."""
 
     link: RecipeLink
     engine: Engine
     repository: str
     path: str
     commit: str
-    published: bool
     reading: Reading
 
 

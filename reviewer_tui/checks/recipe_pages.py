@@ -25,28 +25,28 @@ def linked_pages(evidence: Evidence, links: Iterable[JudgedLink], variants: Sequ
         mine = [variant for variant in variants if variant.engine == judged.link.engine]
         if not judged.accepted or not mine:
             continue
-        for tree, published, missing in _revisions(evidence, judged):
+        for tree, missing in _revisions(evidence, judged):
             if tree is None:
                 absent[missing] = None
                 continue
             try:
-                for page in _pages_of(judged, tree, published, mine):
+                for page in _pages_of(judged, tree, mine):
                     pages.setdefault((page.path, _content(page, tree)), page)
             except DataError as error:
                 absent[str(error)] = None
     return Pages(pages=tuple(pages.values()), absent=tuple(absent))
 
 
-def _revisions(evidence: Evidence, judged: JudgedLink) -> Iterator[tuple[Tree | None, bool, str]]:
-    """Where to read what a link stands for: the tree if it is at hand, whether it is main, and what to say if not."""
+def _revisions(evidence: Evidence, judged: JudgedLink) -> Iterator[tuple[Tree | None, str]]:
+    """Where to read what a link stands for: the tree if it is at hand, and what to say if not."""
     repository, trees = judged.link.repository or "", evidence.trees.upstream
     commit = judged.upstream.merge_commit if judged.upstream else None
     if judged.link.form == "pull_request" and commit:
         merged = (
             f"The recipe files of {repository}#{judged.link.number} as merged are not at hand. {how_to_get(repository)}"
         )
-        yield trees.get(f"{repository}@{commit}"), False, merged
-    yield trees.get(repository), True, f"The published pages of {repository} are not at hand. {how_to_get(repository)}"
+        yield trees.get(f"{repository}@{commit}"), merged
+    yield trees.get(repository), f"The published pages of {repository} are not at hand. {how_to_get(repository)}"
 
 
 def _content(page: Page, tree: Tree) -> str:
@@ -55,7 +55,7 @@ def _content(page: Page, tree: Tree) -> str:
     return " ".join(tree.blob(path) or "" for path in files)
 
 
-def _pages_of(judged: JudgedLink, tree: Tree, published: bool, variants: Sequence[Variant]) -> Iterator[Page]:
+def _pages_of(judged: JudgedLink, tree: Tree, variants: Sequence[Variant]) -> Iterator[Page]:
     engine = judged.link.engine or "sglang"
     for path in _paths(judged, tree, engine, variants):
         yield Page(
@@ -64,7 +64,6 @@ def _pages_of(judged: JudgedLink, tree: Tree, published: bool, variants: Sequenc
             repository=judged.link.repository or REPOSITORIES[engine],
             path=path,
             commit=tree.revision,
-            published=published,
             reading=read_page(tree, engine, path, variants),
         )
 

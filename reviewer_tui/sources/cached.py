@@ -51,7 +51,7 @@ class CacheSource:
             head=_tree(objects, snapshot.head),
             default_branch=_tree(objects, snapshot.default_branch),
             swept=_swept(objects, snapshot),
-            upstream=self._upstream(snapshot, host),
+            upstream=self._upstream(snapshot) if host == ref.host else {},
         )
         own = msgspec.structs.replace(snapshot, ref=ref, source="cache" if host == ref.host else "bundle")
         return Loaded(own, trees)
@@ -60,10 +60,11 @@ class CacheSource:
         """Any kept revision by SHA, prefix or name."""
         return _tree(self._objects, revision)
 
-    def _upstream(self, snapshot: Snapshot, host: str) -> dict[str, Tree]:
-        """The recipe repositories that were read. They are on github.com; a server on the own machine stands for it."""
-        trees = upstream_trees(self._store, "github.com", snapshot.upstream_revisions)
-        return {**trees, **upstream_trees(self._store, host, snapshot.upstream_revisions)}
+    def _upstream(self, snapshot: Snapshot) -> dict[str, Tree]:
+        """The recipe repositories that were read; what a bundle says of them is not taken. They are on github.com; a
+        server on the own machine stands for it."""
+        found = (upstream_trees(self._store, host, snapshot.upstream_revisions) for host in ("github.com", self._host))
+        return {name: tree for trees in found for name, tree in trees.items()}
 
 
 def _tree(objects: StoredObjects, revision: str) -> Tree:

@@ -25,7 +25,7 @@ from reviewer_tui.sources.difference import changed_entries
 from reviewer_tui.sources.git import command, find_clone, run
 from reviewer_tui.sources.objects import GitCommit, GitTree, Objects
 from reviewer_tui.sources.quoting import shown
-from reviewer_tui.sources.source import Loaded, Source
+from reviewer_tui.sources.source import Loaded, RecipeSource, Source
 
 MOST_FILES = 5_000
 """Changed files of one pull request that are told."""
@@ -134,6 +134,8 @@ class WithRecipeClones:
 
     def with_recipes(self, loaded: Loaded, texts: Sequence[str], day: str) -> Loaded:
         """What was loaded, with main of each clone as of the end of a day, and the pull requests that texts link."""
+        if isinstance(self._source, RecipeSource):
+            loaded = self._source.with_recipes(loaded, texts, day)
         trees: dict[str, Tree] = {clone.repository: clone.main(day) for clone in self._clones.values()}
         known = loaded.snapshot.upstream
         pulls = {(pull.repository.lower(), pull.number): pull for pull in known.value or ()}

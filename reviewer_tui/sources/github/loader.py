@@ -22,6 +22,7 @@ from reviewer_tui.model.run import Run
 from reviewer_tui.model.snapshot import Snapshot, Trees
 from reviewer_tui.model.tree import Tree
 from reviewer_tui.policy.layout import discover_layout
+from reviewer_tui.recipes.links import RecipeLink
 from reviewer_tui.sources.difference import changed_entries
 from reviewer_tui.sources.github.background import both, together
 from reviewer_tui.sources.github.client import GitHubClient
@@ -129,6 +130,33 @@ class GitHubSource:
         loaded = self._client.run(load.whole(head, policy_ref, upstream, recipes))
         self._store.write_snapshot(loaded.snapshot, loaded.trees.policy.revision)
         return loaded
+
+    def with_recipes(self, loaded: Loaded, texts: Sequence[str], day: str) -> Loaded:
+        """What was loaded, with the recipes that texts link which are not in the conversation (those came with it)."""
+        said = {comment.body for comment in loaded.snapshot.conversation.value or ()}
+        fresh = [text for text in texts if text not in said]
+        known = {(pull.repository.lower(), pull.number) for pull in loaded.snapshot.upstream.value or ()}
+        pulls = [p for p in mentioned_pulls(fresh, self._repository) if (p[0].lower(), p[1]) not in known]
+        links = recipe_links(fresh)
+        if not pulls and not links:
+            return loaded
+        return self._client.run(self._with_recipes(loaded, pulls, links))
+
+    async def _with_recipes(
+        self, loaded: Loaded, pulls: Sequence[tuple[str, int]], links: Sequence[RecipeLink]
+    ) -> Loaded:
+        progress, snapshot = self._watch.progress, loaded.snapshot
+        states = await UpstreamReader(self._upstream, self._anonymous, progress, self._now).states(pulls)
+        told = (snapshot.upstream, states)
+        every = tuple(pull for part in told for pull in part.value or ())
+        reason = " ".join(part.reason for part in told if part.reason)
+        part = complete(every) if all(one.complete for one in told) else partial(every, reason, states.remedy)
+        found = await RecipeReader(self._upstream, self._anonymous, self._store, progress).read(part, links)
+        revisions = {**snapshot.upstream_revisions, **found.revisions}
+        return Loaded(
+            msgspec.structs.replace(snapshot, upstream=found.pulls, upstream_revisions=revisions),
+            msgspec.structs.replace(loaded.trees, upstream={**loaded.trees.upstream, **found.trees}),
+        )
 
     def viewer(self) -> TokenFacts:
         """Whose token this is and what it may do. Raises GitHubError, for example where there is no token."""

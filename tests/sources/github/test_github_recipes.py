@@ -144,6 +144,23 @@ def test_an_organisation_that_refuses_the_token_is_read_without(rig: Rig, tmp_pa
     assert ["authorization" in seen.headers for seen in asked][:2] == [True, False]
 
 
+def test_links_of_a_sign_off_that_is_not_posted(rig: Rig, tmp_path: Path) -> None:
+    merged = cookbook(rig, tmp_path, QWEN_PAGE, QWEN_WIDGET)
+    comment = rig.plain.say("Nothing is linked yet.")
+    source = rig.source
+    loaded = source.load(rig.ref)
+    rig.fake.forget()
+    assert source.with_recipes(loaded, [comment.body, "no link"], "2026-08-12") is loaded
+    assert rig.fake.requests() == []
+    link = "https://github.com/sgl-project/sglang/pull/34357"
+    more = source.with_recipes(loaded, [f"Recipe: {link}", comment.body], "2026-08-12")
+    assert [pull.number for pull in more.snapshot.upstream.value or ()] == [34357]
+    assert more.trees.upstream[f"{SGLANG}@{merged}"].read(QWEN_WIDGET) is not None
+    missing = source.with_recipes(loaded, [link.replace("34357", "5")], "2026-08-12").snapshot.upstream
+    assert (missing.state, missing.value) == ("partial", ())
+    assert "sgl-project/sglang#5" in missing.reason
+
+
 def test_what_is_wanted() -> None:
     links = recipe_links([f"{QWEN_LINK} https://docs.sglang.io/cookbook/intro", f"again {QWEN_LINK} {BIG_VLLM_LINK}"])
     assert [link.page for link in links] == ["autoregressive/Qwen/Qwen3.5", "acme/Big"]
