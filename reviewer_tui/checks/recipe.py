@@ -9,6 +9,7 @@ from reviewer_tui.checks.check import Check, Evidence, Outcome, outcome
 from reviewer_tui.checks.recipe_comparison import Standing, sentence_of
 from reviewer_tui.checks.recipe_examination import Examination, Scoped, examine
 from reviewer_tui.checks.recipe_links import CLONE_OPTIONS, REPOSITORIES, JudgedLink
+from reviewer_tui.checks.recipe_variants import Arms
 from reviewer_tui.model.finding import Finding, Status
 from reviewer_tui.policy.layout import discover_layout
 from reviewer_tui.recipes.arguments import engine_of
@@ -175,17 +176,11 @@ def _link_finding(link: JudgedLink, found: Examination, *, counted: bool) -> Fin
 def _comparison_findings(evidence: Evidence, found: Examination) -> Iterator[Finding]:
     if not found.accepted:
         return
-    if not found.standings:
-        reasons = found.doubts or tuple(_how_to_compare(found))
-        if found.arms and not found.submitted and not found.pages.pages:
-            reasons = ()
-        for reason in reasons:
+    if not found.standings and (found.submitted or not found.arms):
+        for reason in found.doubts or tuple(_how_to_compare(found)):
             yield Finding(status=Status.UNVERIFIED, message=f"The arguments are not compared: {reason}")
     for arms in found.arms:
-        for unread in arms.unread:
-            message = f"{unread.key} ({unread.label}): its serve command is not known: {unread.reason}"
-            commit = evidence.snapshot.head
-            yield Finding(status=Status.UNVERIFIED, message=message, path=unread.path, line=unread.line, commit=commit)
+        yield from _uncompared(evidence, arms)
     if found.left_out:
         message = f"{found.left_out} further keys are submitted, too many to compare them all."
         yield Finding(status=Status.UNVERIFIED, message=message)
@@ -197,6 +192,22 @@ def _comparison_findings(evidence: Evidence, found: Examination) -> Iterator[Fin
     for doubt in found.doubts if uncertain else ():
         yield Finding(status=Status.UNVERIFIED, message=doubt)
     yield from _unchanged_findings(evidence, found)
+
+
+def _uncompared(evidence: Evidence, arms: Arms) -> Iterator[Finding]:
+    """What of a key is not compared: commands that are not known, or nothing at all that is submitted."""
+    commit = evidence.snapshot.head
+    for unread in arms.unread:
+        message = f"{unread.key} ({unread.label}): its serve command is not known: {unread.reason}"
+        yield Finding(status=Status.UNVERIFIED, message=message, path=unread.path, line=unread.line, commit=commit)
+    if arms.submitted or arms.unread:
+        return
+    key = arms.change.key
+    if arms.unchanged:
+        message = f"{key}: no arm is added or served differently; do those that stay need a recipe here?"
+        yield Finding(status=Status.JUDGEMENT, message=message)
+    else:
+        yield Finding(status=Status.UNVERIFIED, message=f"{key}: no arm of it could be worked out.")
 
 
 def _how_to_compare(found: Examination) -> Iterator[str]:
@@ -240,7 +251,8 @@ def _argument_finding(
     evidence: Evidence, difference: _Difference, some: list[tuple[Standing, ArgumentComparison]]
 ) -> Finding:
     standing, argument = some[0]
-    arms = _listed([_arm(one.variant) for one, _ in some])
+    labels = list(dict.fromkeys(one.variant.label for one, _ in some))
+    arms = _listed(labels if len(labels) == len(some) > 1 else [_arm(one.variant) for one, _ in some])
     role = next((role for role in standing.variant.roles if role.name == argument.role), None)
     arm = standing.arm
     return Finding(

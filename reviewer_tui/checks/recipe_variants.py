@@ -50,8 +50,8 @@ class Arms(msgspec.Struct, frozen=True, kw_only=True):
 def arms_of(evidence: Evidence, change: KeyChange, *, routers: bool) -> Arms | None:
     """The arms of a submitted key at head; None where its framework serves with neither vLLM nor SGLang.
 
-    A row that the pull request adds or alters is submitted (a new image alters every row). Where only files behind the
-    key change, the arms are submitted that are served differently from the base; all of them where none can be told.
+    A row that the pull request adds or alters is submitted (a new image alters every row). Where files behind the key
+    change, so are the arms that are served differently from the base; all of them where none can be told apart.
     `routers` takes the routers in front of the workers along.
     """
     entry = change.new
@@ -64,7 +64,7 @@ def arms_of(evidence: Evidence, change: KeyChange, *, routers: bool) -> Arms | N
     submitted = altered.variants(point for point in points if _identities(point) & added)
     unchanged = kept.variants(point for point in points if not _identities(point) & added)
     unread = altered.unread
-    if change.files or not (submitted or unread):
+    if change.files:
         different = _served_differently(evidence, change, unchanged, engine, routers)
         submitted = grouped((*submitted, *(different or (() if submitted else unchanged))))
         taken = set(map(_likeness, submitted))

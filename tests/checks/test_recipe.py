@@ -423,6 +423,19 @@ def test_a_changed_script_submits_what_it_serves_differently() -> None:
     assert "8k1k tp4 mtp" in told(decided, NOT_APPLICABLE)[0]
 
 
+def test_arms_that_only_stay_are_for_a_person() -> None:
+    base, head = files(entry(KEY, TP4, TEP2)), files(entry(KEY, TEP2))
+    decided = decide(documented(base, head, text=sign_off(QWEN_LINK), upstream_trees=at_hand()))
+    assert decided.status is JUDGEMENT
+    assert "no arm is added or served differently" in decided.summary
+
+
+def test_a_key_without_any_arm_verifies_nothing() -> None:
+    head = files(entry(KEY, "{ tp: x }"))
+    decided = decide(documented(files(""), head, text=sign_off(QWEN_LINK), upstream_trees=at_hand()))
+    assert decided.status is UNVERIFIED
+
+
 def test_a_script_that_serves_the_same_submits_all_of_its_arms() -> None:
     base, head = files(entry(KEY, TEP2)), files(entry(KEY, TEP2), {script_path(): serve() + "# a word\n"})
     decided = decide(documented(base, head, text=sign_off(QWEN_LINK), upstream_trees=at_hand()))
