@@ -173,7 +173,7 @@ def test_without_libyaml_the_pure_reader_is_taken(monkeypatch: pytest.MonkeyPatc
 
 
 HOSTILE = """
-import resource, sys
+import sys
 from reviewer_tui.sweeps.document import read_document
 from reviewer_tui.sweeps.master import parse_master
 from reviewer_tui.sweeps.expand import expand_entries
@@ -199,15 +199,16 @@ for text in texts:
     entries = master.entries()
     expand_entries(entries.values(), Runners(path=""), GeneratorRules(), "default")
     print(len(entries), len(master.problems))
-used = resource.getrusage(resource.RUSAGE_SELF)
-print(used.ru_maxrss // 1024, used.ru_utime, file=sys.stderr)
+# What getrusage calls the peak includes the process that started this one; the kernel's own record does not.
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+print(int(status["VmHWM"].split()[0]) // 1024, file=sys.stderr)
 """
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells a process's own peak")
 def test_hostile_files_take_little_memory() -> None:
     done = subprocess.run(
         [sys.executable, "-c", HOSTILE], cwd=ROOT, capture_output=True, text=True, check=True, timeout=120
     )
-    megabytes, _ = done.stderr.split()
-    assert int(megabytes) <= 200
+    assert int(done.stderr) <= 200
     assert len(done.stdout.splitlines()) == 8
