@@ -51,7 +51,7 @@ class Reply:
 class Fault:
     """What happens instead of the proper answer to requests whose path matches: another reply, after `delay` seconds;
     the connection cut (`drop`), or the body sent byte by byte (`drip` seconds each). With `afterwards` the request has
-    its effect first. `times` is how often, None for always."""
+    its effect first. `times` is how often, None for always; with `tokens_only` it meets requests with a token only."""
 
     path: str
     reply: Reply | None = None
@@ -61,8 +61,11 @@ class Fault:
     drop: bool = False
     drip: float = 0.0
     afterwards: bool = False
+    tokens_only: bool = False
 
-    def meets(self, method: str, path: str) -> bool:
+    def meets(self, method: str, path: str, *, has_token: bool) -> bool:
+        if self.tokens_only and not has_token:
+            return False
         return self.times != 0 and method == self.method and re.search(self.path, path) is not None
 
 
@@ -173,7 +176,7 @@ class FakeGitHub:
     def _answer(self, request: Request) -> tuple[Reply, Fault | None]:
         time.sleep(self.latency)
         path = request.path + (f"?{urlencode(request.query)}" if request.query else "")
-        fault = self._fault(request.method, path)
+        fault = self._fault(request, path)
         if fault is not None and not fault.afterwards:
             time.sleep(fault.delay)
             return fault.reply or Reply(500), fault
@@ -184,9 +187,11 @@ class FakeGitHub:
             return fault.reply or reply, fault
         return reply, None
 
-    def _fault(self, method: str, path: str) -> Fault | None:
+    def _fault(self, request: Request, path: str) -> Fault | None:
+        has_token = "authorization" in request.headers
         with self._lock:
-            fault = next((fault for fault in self.faults if fault.meets(method, path)), None)
+            meeting = (fault for fault in self.faults if fault.meets(request.method, path, has_token=has_token))
+            fault = next(meeting, None)
             if fault is not None and fault.times is not None:
                 fault.times -= 1
             return fault
@@ -495,7 +500,7 @@ class FakeGitHub:
 
     def _store_answer(self, request: Request) -> tuple[Reply, Fault | None]:
         time.sleep(self.latency)
-        fault = self._fault(request.method, request.path)
+        fault = self._fault(request, request.path)
         if fault is not None:
             time.sleep(fault.delay)
             return fault.reply or Reply(500), fault
