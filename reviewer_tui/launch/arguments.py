@@ -289,7 +289,7 @@ class _Reader:
 
     def _take(self, name: str, value: Text | None, following: Sequence[Argument]) -> int:
         """One flag with its values; returns how many of the words after it belong to it."""
-        base, _, path = name.partition(".") if self.engine == "vllm" and name.startswith("--") else (name, "", "")
+        base, _, path = name.partition(".") if self.engine == "vllm" else (name, "", "")
         found = find_flag(self.engine, base, self.version)
         takes = found[0].takes if found else None
         if path and (found is None or takes == "j"):

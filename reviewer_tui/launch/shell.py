@@ -210,12 +210,12 @@ class _Interpreter(Builtins):
         flow = min(end for _, end in ends)
         for state, end in ends:
             if end != flow:
-                self._pend(state, end)
+                self._pend(state, end, line)
         self.state = joined((state for state, end in ends if end == flow), line, self.path)
         return flow
 
-    def _pend(self, state: State, flow: int) -> None:
-        """Keeps a state in which a loop, a function or a process may have been left."""
+    def _pend(self, state: State, flow: int, line: int) -> None:
+        """Keeps a state in which a loop, a function or a process may have been left at a line."""
         frame = self.frames[-1]
         if flow == EXIT:
             process = next((frame for frame in reversed(self.frames) if frame.contained), None)
@@ -223,8 +223,10 @@ class _Interpreter(Builtins):
                 process.exited.append(state)
         elif flow == RETURN:
             frame.returned.append(state)
+            frame.lines.append(line)
         elif frame.loops:
             loop = frame.loops[-1]
+            loop.lines.append(line)
             (loop.broken if flow == BREAK else loop.continued).append(state)
 
     def _if(self, statement: If) -> int:
@@ -453,7 +455,7 @@ class _Interpreter(Builtins):
             flow = ON
         if loop.broken:
             if flow:
-                self._pend(self.state, flow)
+                self._pend(self.state, flow, line)
             ended = [self.state] if flow == ON else []
             self.state = joined([*ended, *distinct(loop.broken)], line, self.path, repeated=turns > 2)
             flow = ON
@@ -465,7 +467,7 @@ class _Interpreter(Builtins):
             states = [*loop.continued, *([self.state] if flow in (ON, CONTINUE) else [])]
             loop.continued = []
             if flow in (RETURN, EXIT, BREAK):
-                self._pend(self.state, flow)
+                self._pend(self.state, flow, line)
             self.state = joined(states, line, self.path)
             return ON
         return ON if flow == CONTINUE else flow
@@ -486,7 +488,7 @@ class _Interpreter(Builtins):
             if flow in (ON, BREAK):
                 states.append(self.state)
             else:
-                self._pend(self.state, flow)
+                self._pend(self.state, flow, line)
             states.extend(distinct(loop.broken))
             loop.broken = []
         self.conditions.pop()
@@ -711,7 +713,7 @@ class _Interpreter(Builtins):
         if not frame.returned:
             return flow
         if flow == EXIT:
-            self._pend(self.state, flow)
+            self._pend(self.state, flow, line)
         live = [self.state] if flow != EXIT else []
         self.state = joined([*live, *distinct(frame.returned)], line, path)
         return RETURN
@@ -767,7 +769,7 @@ class _Interpreter(Builtins):
     def _record(self, arguments: Sequence[Argument], line: int, environment: Mapping[str, Text]) -> None:
         if len(self.commands) >= _MAX_COMMANDS:
             raise LimitReached(f"more than {_MAX_COMMANDS:,} programs would run", line)
-        conditions = tuple(dict.fromkeys(self.conditions))
+        conditions = tuple(dict.fromkeys(self.doubts()))
         self.commands.append(
             Command(tuple(arguments), environment, self.state.files, self.path, line, conditions, self.background > 0)
         )

@@ -308,7 +308,7 @@ class Builtins(Conditions):
 
     def leave(self, line: int) -> int:
         """The script stops here; where it does so for certain and with a failure, this is told."""
-        if not self.conditions and self.ended is None and self.state.status is not True:
+        if self.ended is None and self.state.status is not True and not any(self.doubts()):
             message = f"line {line}: the script stops here with a failure."
             self.ended = Problem(path=self.path, message=message, rule="stops", line=line)
         return EXIT

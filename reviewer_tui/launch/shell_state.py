@@ -153,26 +153,29 @@ ON, BREAK, CONTINUE, RETURN, EXIT = range(5)
 
 
 class Loop:
-    """The states in which a loop may have been left or gone on, by a condition that could not be decided."""
+    """The states in which a loop may have been left or gone on, by a condition that could not be decided, and the
+    lines of these conditions."""
 
-    __slots__ = ("broken", "continued")
+    __slots__ = ("broken", "continued", "lines")
 
     def __init__(self) -> None:
         self.broken: list[State] = []
         self.continued: list[State] = []
+        self.lines: list[int] = []
 
 
 class Frame:
-    """A function call: the states in which it may have returned, and what its locals hide (a value, and whether it was
-    exported). A `contained` one is a process of its own, which `exit` ends; it has the states in which that may have
-    happened."""
+    """A function call: the states in which it may have returned, the lines of the conditions for that, and what its
+    locals hide (a value, and whether it was exported). A `contained` one is a process of its own, which `exit` ends; it
+    has the states in which that may have happened."""
 
-    __slots__ = ("contained", "exited", "hidden", "loops", "returned")
+    __slots__ = ("contained", "exited", "hidden", "lines", "loops", "returned")
 
     def __init__(self, contained: bool = False) -> None:
         self.contained = contained
         self.returned: list[State] = []
         self.exited: list[State] = []
+        self.lines: list[int] = []
         self.hidden: dict[str, tuple[Value | None, bool]] = {}
         self.loops: list[Loop] = []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -70,6 +70,15 @@ class World(Expander):
         self.conditions: list[int] = []
         self.temporary_files = 0
         self.frames = [Frame()]
+
+    def doubts(self) -> Iterator[int]:
+        """The lines of the undecided conditions on which it hangs that the present place is reached, if its script
+        goes on at all."""
+        yield from self.conditions
+        for frame in self.frames:
+            yield from frame.lines
+            for loop in frame.loops:
+                yield from loop.lines
 
     def problem(self, rule: str, message: str, line: int, path: str = "") -> None:
         where = path or self.path

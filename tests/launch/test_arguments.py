@@ -45,6 +45,11 @@ def read(text: str, engine: str, version: str | None = None) -> Arguments:
             {"--compilation-config": {"a": {"b": 3}, "c": "x"}},
         ),
         ("vllm", "-O3", {"--optimization-level": 3}),
+        (
+            "vllm",
+            "-cc.pass_config.fuse true -cc.mode=3",
+            {"--compilation-config": {"pass_config": {"fuse": True}, "mode": 3}},
+        ),
         ("trtllm", "--tp_size 8 --ep_size=4", {"--tensor_parallel_size": 8, "--moe_expert_parallel_size": 4}),
         ("atom", "-tp 8 --kv_cache_dtype fp8", {"--tensor-parallel-size": 8, "--kv-cache-dtype": "fp8"}),
     ],

@@ -313,3 +313,27 @@ def test_a_variable_that_the_script_insists_on_is_set_by_its_surroundings() -> N
     here, port = only(found).argv[1:]
     assert not isinstance(here.text, str)
     assert port.text == "1"
+
+
+def test_what_follows_a_possible_return_hangs_on_it() -> None:
+    script = """start() {
+  probe && return
+  serve inner
+}
+start
+for i in 1 2; do
+  probe && break
+  serve turn
+done
+serve last
+wait_for() { for i in 1 2; do probe && return 0; done; exit 1; }
+wait_for
+"""
+    found = run(script)
+    assert [(words(c)[0], c.conditions) for c in calls(found)] == [
+        ("inner", (2,)),
+        ("turn", (7,)),
+        ("turn", (7,)),
+        ("last", ()),
+    ]
+    assert found.ended is None
