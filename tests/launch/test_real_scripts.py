@@ -74,7 +74,7 @@ def test_servers_agree_with_their_rows(launches: Found) -> None:
             assert not speculates, row
         elif launch.known:
             speculating, plain = speculating + speculates, plain + (not speculates)
-    assert checked > 300
+    assert checked > 200
     # A script may leave speculation out for its highest concurrencies.
     assert speculating > 100
     assert plain < 0.03 * speculating
