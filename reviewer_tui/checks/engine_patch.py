@@ -24,6 +24,7 @@ from reviewer_tui.checks.serving import Served, can_serve, served
 from reviewer_tui.model.finding import Finding, Status
 from reviewer_tui.model.part import Part
 from reviewer_tui.model.pull_request import ChangedFile
+from reviewer_tui.model.text import shorten
 from reviewer_tui.model.tree import Tree, read_text
 from reviewer_tui.policy.layout import discover_layout
 from reviewer_tui.policy.waivers import Waiver, read_waiver
@@ -50,6 +51,17 @@ _PROGRAMS = (".sh", ".slurm", ".yaml", ".yml")
 _ASIDE = ("/deprecated/", "/speedbench/")
 _CHECKOUT = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?(?:clone|checkout|fetch|switch)\b|--branch\b")
 _GIVEN = re.compile(r"\.{1,2}/|/")
+_MOST_UNREAD = 3
+_SCRIPTS = (".sh", ".slurm", ".py")
+_ONLY_READS = re.compile(r"\s*(?:ls|cat|echo|grep|head|tail|stat|pip3?\s+(?:show|list|freeze))\b[^;&|><`(]*\Z")
+_LONGEST_LINE = 80
+# Words of a new line that speak of the installed engine, or run what the line itself does not show. A line with one of
+# them that no rule explains is for a person to read, whatever program it calls.
+_UNREAD = re.compile(
+    r"site-packages|dist-packages|/sgl-workspace|/opt/(?:vllm|venv)|find_spec|\brunpy\b|PYTHONSTARTUP|BASH_ENV"
+    r"|PROMPT_COMMAND|LD_PRELOAD|VLLM_PLUGINS|SGLANG_PLUGINS|\b(?:nsenter|chroot|busybox|base64)\b"
+    r"|\bPATH=[^#]*(?:benchmarks|PWD|/workspace|\./)|\balias\s+\w+=|\bfunction\s+python|\bpython3?\s*\(\)|\btar\b.*\s-C\s*/(?:\s|$)|\bcp\b.*\s/(?:\s|$)"
+)
 
 
 def decide(evidence: Evidence) -> Outcome:
@@ -109,8 +121,29 @@ class _Review:
         touches += [touch for touch in dict.fromkeys(followed) if touch not in touches]
         touches += [touch for item in self.submitted for touch in self._settings(item)]
         yield from self._judge(touches)
+        yield from self._unexplained(touches)
         yield from self._outside()
         yield from self._already_there({touch.path for touch in touches if touch.hit.kind == "engine"})
+
+    def _unexplained(self, touches: Sequence[_Touch]) -> Iterator[Finding]:
+        """New lines that speak of the engine's files or hide what they run, and that no hit explains."""
+        for text in self._known_texts():
+            if not text.path.endswith(_SCRIPTS):
+                continue
+            ranges = [(t.hit.line, t.hit.end_line) for t in touches if t.path == text.path]
+            found = [
+                (number, line)
+                for number, line in text.added_lines
+                if _UNREAD.search(line)
+                and not line.lstrip().startswith("#")
+                and not _ONLY_READS.match(line)
+                and not any(first <= number <= last for first, last in ranges)
+            ]
+            for number, line in found[:_MOST_UNREAD]:
+                name = text.path.rpartition("/")[2]
+                said = shorten(line.strip(), _LONGEST_LINE)
+                message = f"{name} has a line that no rule explains; does it change the engine? {said}"
+                yield _finding(Status.JUDGEMENT, message, text.path, number, self._commit())
 
     @staticmethod
     def _settings(item: Served) -> Iterator[_Touch]:

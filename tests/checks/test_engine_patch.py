@@ -586,3 +586,21 @@ def real_outcome(clone: Path, number: int, head: str | None) -> Outcome:
 )
 def test_real_pull_requests(real_clone: Path, number: int, head: str | None, status: str) -> None:
     assert real_outcome(real_clone, number, head).status == status
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "trap 'sed -i s/a/b/ /usr/lib/python3.12/site-packages/sglang/x.py' EXIT",
+        "find /usr/lib/python3.12/site-packages/sglang -name '*.py' -exec sed -i s/a/b/ {} +",
+        "busybox sed -i s/a/b/ $D/x.py",
+        "nsenter -t 1 -m sed -i s/a/b/ $D/x.py",
+        "export BASH_ENV=/workspace/hooks.sh",
+        "tar -xf overlay.tar -C /",
+        'python3() { command python3 -m wrapper "$@"; }',
+    ],
+)
+def test_a_line_that_no_rule_explains_is_never_a_pass(line: str) -> None:
+    script = f"#!/usr/bin/env bash\n{line}\npython3 -m sglang.launch_server --model-path $MODEL --tp $TP\n"
+    decided = decide(evidence_of(summer(), {**summer(), SCRIPT: script}))
+    assert decided.status is not Status.PASS, decided.summary
