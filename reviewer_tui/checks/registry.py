@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from reviewer_tui import checks
 from reviewer_tui.checks.check import Check, Evidence, Outcome
+from reviewer_tui.checks.scope import unread_masters
 from reviewer_tui.model.finding import CheckResult, Finding, Status
 from reviewer_tui.policy.policy import PolicyCheck
 
@@ -67,10 +68,21 @@ def _is_unknown(policy_check: PolicyCheck) -> bool:
     return policy_check.name.startswith("check-")
 
 
+def _as_far_as_read(decided: Outcome, evidence: Evidence) -> Outcome:
+    """The outcome, but for what an unread master config may hide: where one cannot be read, no check that found nothing
+    to look at may say so."""
+    unread = unread_masters(evidence) if decided.status is Status.NOT_APPLICABLE else ()
+    if not unread:
+        return decided
+    message = f"{', '.join(unread)} cannot be read at head, so what it submits is not known."
+    finding = Finding(status=Status.UNVERIFIED, message=message, path=unread[0], commit=evidence.snapshot.head)
+    return Outcome(status=Status.UNVERIFIED, summary=message, findings=(*decided.findings, finding))
+
+
 def _decide(check: Check, evidence: Evidence) -> Outcome:
     """The check's decision. A fault of the check itself must neither pass nor take the other checks down with it."""
     try:
-        return check.decide(evidence)
+        return _as_far_as_read(check.decide(evidence), evidence)
     except Exception as fault:
         message = f"The check broke on this pull request ({type(fault).__name__}: {fault}); please report it."
         finding = Finding(status=Status.UNVERIFIED, message=message)

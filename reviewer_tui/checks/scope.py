@@ -10,6 +10,8 @@ import msgspec
 
 from reviewer_tui.checks.check import Evidence
 from reviewer_tui.model.config import Entry, KeyChange
+from reviewer_tui.policy.layout import discover_layout
+from reviewer_tui.sweeps.master import parse_master
 
 _CLUSTER = "cluster:"
 _SKU = re.compile(r"[a-z0-9]+")
@@ -64,3 +66,21 @@ def _arms_of(entry: Entry, item: dict[str, Any], place: str, *, agentic: bool) -
 def entry_changed(change: KeyChange) -> bool:
     """Whether the entry itself is added or says something else than before (not only the files that serve it)."""
     return change.new is not None and (change.old is None or change.old.fields != change.new.fields)
+
+
+def unread_masters(evidence: Evidence) -> tuple[str, ...]:
+    """The master configs that the pull request leaves unreadable: faults of the file as a whole, and files that became
+    a link, a submodule or nothing while the base had them."""
+    base, head = discover_layout(evidence.trees.base), discover_layout(evidence.trees.head)
+    faulty = {problem.path for problem in evidence.changes.problems if problem.path in head.master_configs}
+    there = {path.rpartition("/")[2] for path in head.master_configs}
+    gone = [path for path in base.master_configs if path.rpartition("/")[2] not in there]
+    replaced = [path for path in gone if any(path in file.paths for file in evidence.snapshot.files.value or ())]
+    unread = [
+        path for path in head.master_configs if path in faulty and not parse_master(_content(evidence, path), path).keys
+    ]
+    return tuple(dict.fromkeys((*unread, *replaced)))
+
+
+def _content(evidence: Evidence, path: str) -> bytes:
+    return evidence.trees.head.read(path) or b""

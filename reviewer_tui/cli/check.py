@@ -104,6 +104,8 @@ def _several(
             put([_line(review)])
     if absent:
         say(f"{absent} of {len(refs)} numbers have no pull request here.")
+    if absent == len(refs):
+        exits.add(Exit.NO_DATA)
     return gravest(exits)
 
 
