@@ -9,7 +9,7 @@ from reviewer_tui.cli.exits import Exit, gravest
 from reviewer_tui.cli.network import clear_status, github
 from reviewer_tui.cli.options import Parser, add_source
 from reviewer_tui.cli.output import put, say
-from reviewer_tui.model.errors import DataError, NotFoundError
+from reviewer_tui.model.errors import DataError, NotFoundError, UsageError
 from reviewer_tui.model.part import Part
 from reviewer_tui.model.refs import is_range, parse_refs
 from reviewer_tui.model.snapshot import Snapshot
@@ -29,6 +29,8 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str]) -> Exit:
     args = parser().parse_args(arguments)
+    if args.clone or args.offline:
+        raise UsageError("“fetch” reads GitHub; --clone and --offline promise not to.", "Leave them out.")
     refs = parse_refs(args.pull_requests, args.repo, args.host)
     lenient = any(is_range(text) for text in args.pull_requests)
     exits: set[Exit] = set()

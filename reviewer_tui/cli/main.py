@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib
+import io
+import os
 import sys
 from collections.abc import Sequence
 from typing import Protocol
@@ -28,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "explain": ("explain", "what a check decides, from which files, by which rule"),
     "completion": ("completion", "print a shell completion script"),
 }
+TRACEBACK_VARIABLE = "REVIEWER_TUI_TRACEBACK"
 DEFAULT_COMMAND = ("workstation", "the workstation on a pull request, or on the queue")
 
 USAGE = "usage: reviewer-tui [PR] [options]\n       reviewer-tui COMMAND …"
@@ -49,14 +52,37 @@ def run() -> None:
     """The console script."""
     # A command makes many small objects that live until its end: the collector would only walk them again and again.
     gc.set_threshold(200_000, 50, 50)
-    sys.exit(main(sys.argv[1:]))
+    _mend_streams()
+    code = main(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except OSError as fault:
+        # What could not be written must not be tried again at the interpreter's end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"reviewer-tui: The output could not be written: {fault.strerror}.", file=sys.stderr)
+        code = Exit.NO_DATA
+    sys.exit(code)
+
+
+def _mend_streams() -> None:
+    """Streams that everything can be written to: closed ones lead nowhere, and an encoding that lacks a character gets
+    its number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123
+        elif mode == "w" and isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a command line and return its exit code. Expected failures become a sentence on stderr."""
+    """Run a command line and return its exit code. Every failure becomes a sentence on stderr; with
+    REVIEWER_TUI_TRACEBACK in the environment, an unexpected one is raised."""
     from reviewer_tui.model.errors import ReviewerError, UsageError
 
     try:
+        if not all(_is_text(argument) for argument in arguments):
+            raise UsageError("An argument holds bytes that are not UTF-8.", "Write it in the terminal's encoding.")
         return int(_dispatch(list(arguments)))
     except UsageError as error:
         _complain(error)
@@ -67,6 +93,24 @@ def main(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return Exit.INTERRUPTED
+    except OSError as fault:
+        what = f"{fault.filename}: " if fault.filename else ""
+        _complain(ReviewerError(f"{what}{fault.strerror or fault}."))
+        return Exit.NO_DATA
+    except Exception as fault:
+        if TRACEBACK_VARIABLE in os.environ:
+            raise
+        told = f"Something unexpected happened ({type(fault).__name__}: {fault})."
+        _complain(ReviewerError(told, f"Please report it, with what {TRACEBACK_VARIABLE}=1 prints."))
+        return Exit.NO_DATA
+
+
+def _is_text(argument: str) -> bool:
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _dispatch(arguments: list[str]) -> Exit:

@@ -216,8 +216,9 @@ class SignOffScreen(ReviewerScreen):
     def action_editor(self) -> None:
         """Edit the detail section in the reviewer's own editor; what is saved there becomes the section."""
         command = editor_command()
-        if command is None:
-            self.reviewer.say("No editor found: set EDITOR, or press i to edit here.", "warning")
+        if command is None or shutil.which(command[0]) is None:
+            named = f"{command[0]} is not there" if command else "No editor found"
+            self.reviewer.say(f"{named}: set EDITOR to one that is, or press i to edit here.", "warning")
             return
         with tempfile.TemporaryDirectory(prefix="sign-off-") as folder:
             path = Path(folder) / f"detail-{self.review.snapshot.ref.number}.md"
@@ -230,6 +231,9 @@ class SignOffScreen(ReviewerScreen):
                 return
             except OSError as error:
                 self.reviewer.say(f"{command[0]} did not start: {error.strerror}", "error")
+                return
+            if not path.is_file():
+                self.reviewer.say(f"{command[0]} left no text behind; the section stays as it was.", "warning")
                 return
             text = path.read_text(encoding="utf-8", errors="replace").removesuffix("\n")
         self.app.refresh(layout=True, repaint=True)
@@ -256,9 +260,13 @@ def preview_lines(text: str) -> list[Line]:
 
 def editor_command() -> list[str] | None:
     """The reviewer's editor with its arguments: VISUAL, EDITOR, else one that is there."""
-    chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    chosen = os.environ.get("VISUAL", "").strip() or os.environ.get("EDITOR", "").strip()
     if chosen:
-        return shlex.split(chosen)
+        try:
+            return shlex.split(chosen) or None
+        except ValueError:
+            # An open quotation: the words as they stand are the better guess.
+            return chosen.split()
     return next(([name] for name in _EDITORS if shutil.which(name)), None)
 
 
