@@ -158,8 +158,7 @@ class DiffScreen(ReviewerScreen):
         lines = [self._file_line(file) for file in self.files] + part_lines(part, "Changed files")
         seen = sum(self._viewed(file) for file in self.files)
         self.list.show_facts(f"{seen}/{len(self.files)} viewed", lines)
-        at = next((i for i, file in enumerate(self.files) if file.path == self.path), 0)
-        self.list.move_to(at)
+        self.list.move_to(self._at)
 
     def _file_line(self, file: ChangedFile) -> Line:
         counted = "bin" if file.binary else f"+{_count(file.additions)} -{_count(file.deletions)}"
@@ -280,11 +279,22 @@ class DiffScreen(ReviewerScreen):
         self._step(-1)
 
     def _step(self, direction: int) -> None:
-        at = self.list.cursor + direction
+        at = self._at + direction
         if 0 <= at < len(self.files):
-            self.list.move_to(at)
+            self._go_to(at)
         else:
             self.reviewer.say("That was the last file." if direction > 0 else "That was the first file.")
+
+    @property
+    def _at(self) -> int:
+        """The place of the shown file among all."""
+        return next((i for i, file in enumerate(self.files) if file.path == self.path), 0)
+
+    def _go_to(self, at: int) -> None:
+        """Show a file by its place. The list follows where it is on the screen; hidden, it has no rows to move on."""
+        self.list.move_to(at)
+        if self.files[at].path != self.path:
+            self.open(self.files[at].path)
 
     def action_left(self) -> None:
         self.view.scroll_relative(x=-8, animate=False)
@@ -313,13 +323,12 @@ class DiffScreen(ReviewerScreen):
 
     def action_next_unviewed(self) -> None:
         files = self.files
-        at = next((i for i, file in enumerate(files) if file.path == self.path), 0)
-        order = [*files[at + 1 :], *files[: at + 1]]
+        order = [*files[self._at + 1 :], *files[: self._at + 1]]
         unviewed = next((file for file in order if not self._viewed(file)), None)
         if unviewed is None:
             self.reviewer.say("Every file is marked as viewed.")
         else:
-            self.list.move_to(files.index(unviewed))
+            self._go_to(files.index(unviewed))
 
     def action_follow(self) -> None:
         if self.file is not None:
@@ -328,7 +337,7 @@ class DiffScreen(ReviewerScreen):
             commit = snapshot.merge_base if removed else snapshot.head
             url = snapshot.ref.blob_url(commit, self.file.path)
             self.app.open_url(url)
-            self.reviewer.say(f"Opened {url}")
+            self.reviewer.say(f"Asked the browser for {url}")
 
     def action_other_side(self) -> None:
         if self.focused is self.list:

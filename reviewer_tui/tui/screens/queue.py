@@ -369,7 +369,7 @@ class QueueScreen(Screen[None]):
         row = self.table.row
         if row is not None:
             self.app.open_url(row.ref.url)
-            self.reviewer.say(f"Opened {row.ref.url}")
+            self.reviewer.say(f"Asked the browser for {row.ref.url}")
 
     def action_back(self) -> None:
         """End what is under way; where nothing is, show all rows again."""

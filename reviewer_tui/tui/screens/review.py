@@ -372,7 +372,7 @@ class ReviewScreen(ReviewerScreen):
         )
         if url.startswith(("https://", "http://")):
             self.app.open_url(url)
-            self.reviewer.say(f"Opened {url}")
+            self.reviewer.say(f"Asked the browser for {url}")
 
     def action_diff(self) -> None:
         view = self.focused

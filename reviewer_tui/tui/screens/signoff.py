@@ -265,8 +265,8 @@ def editor_command() -> list[str] | None:
         try:
             return shlex.split(chosen) or None
         except ValueError:
-            # An open quotation: the words as they stand are the better guess.
-            return chosen.split()
+            # An open quotation names no program.
+            return None
     return next(([name] for name in _EDITORS if shutil.which(name)), None)
 
 
