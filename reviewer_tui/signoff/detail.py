@@ -6,6 +6,7 @@ does not apply) and their evidence. What failed, is unverified or waits for judg
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
@@ -79,11 +80,22 @@ def facts(result: CheckResult) -> tuple[str, ...]:
     for finding in result.findings:
         if finding.status in _HOLDS or finding.status is result.status is Status.NOT_APPLICABLE:
             found.append(_with_evidence(finding))
-    different = [fact for fact in dict.fromkeys(found) if fact]
-    # A summary that a finding repeats with its evidence is said once.
-    different = [fact for fact in different if not any(o != fact and o.startswith(fact[:-1]) for o in different)]
+    different = _without_repeated([fact for fact in dict.fromkeys(found) if fact])
     more = len(different) - _MOST_FACTS
     return (*different[:_MOST_FACTS], *([f"{more} more of the same check."] if more > 0 else []))
+
+
+def _without_repeated(sentences: Sequence[str]) -> list[str]:
+    """Different sentences without those that another one repeats with more behind them: a summary that a finding gives
+    with its evidence is said once. In order, all that begin alike stand together, so two neighbours tell."""
+    ordered = sorted(sentences)
+
+    def is_repeated(sentence: str) -> bool:
+        stem = sentence[:-1]
+        first = bisect.bisect_left(ordered, stem)
+        return any(other != sentence and other.startswith(stem) for other in ordered[first : first + 2])
+
+    return [sentence for sentence in sentences if not is_repeated(sentence)]
 
 
 def reason_not_applicable(item: ChecklistItem, results: Iterable[CheckResult], names: Sequence[str]) -> str:

@@ -159,6 +159,14 @@ def test_only_what_holds_is_drafted() -> None:
     assert facts(broken) == ()
 
 
+@given(st.lists(st.text("ab", min_size=1, max_size=4), max_size=5))
+def test_a_sentence_that_another_one_repeats_is_said_once(messages: list[str]) -> None:
+    told = [f"{message}." for message in messages]
+    different = [fact for fact in dict.fromkeys(["s.", *told]) if fact]
+    kept = [fact for fact in different if not any(o != fact and o.startswith(fact[:-1]) for o in different)]
+    assert list(facts(result("x", Status.PASS, "s", *map(passing, messages)))) == kept
+
+
 def test_notes_and_open_items_have_their_lines() -> None:
     notes = marks(newest())
     notes.marks["2"] = ItemMark(Decision.ACCEPTED, "Read all of it.\nTwice.")
