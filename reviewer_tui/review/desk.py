@@ -1,8 +1,8 @@
 """What a workstation needs from the outside: a review to show, and a place for what the reviewer decides and writes.
 
 A desk stands between the screens and a clone, the sample, a bundle or GitHub. All methods may block (they are called in
-a thread, one at a time for one review, never before the first screen is painted) and raise `ReviewerError` with a
-sentence and a remedy.
+a thread, one at a time for one review except `compose`, which may run beside the others; never before the first screen
+is painted) and raise `ReviewerError` with a sentence and a remedy.
 """
 
 from __future__ import annotations

@@ -37,8 +37,10 @@ if TYPE_CHECKING:
     from reviewer_tui.review.session import Review
     from reviewer_tui.tui.screens.base import ReviewerScreen
 
-# Typed text is kept this many seconds after the last key; a decision at once.
-TYPING_PAUSE = 0.4
+# Typed text is on the disk at most this many seconds later; a decision at once. Saving takes a few milliseconds in a
+# thread; the sign-off, which takes more, is composed anew only after the longer pause.
+TYPING_PAUSE = 0.1
+COMPOSING_PAUSE = 0.4
 
 # A load that takes longer than this many seconds is announced while something older is shown.
 LOADING_PATIENCE = 0.4
@@ -107,10 +109,14 @@ class ReviewerApp(App[None]):
         """The review whose notes are not yet kept; None when all is."""
         self._generation = 0
         self.loading_review = False
-        self._desk_lock = threading.Lock()
+        # Composing touches nothing that is kept, so it never keeps notes from being saved.
+        self._desk_lock, self._compose_lock = threading.Lock(), threading.Lock()
         self._unsaved_lock = threading.Lock()
+        self._save_due = False
         self.saving = False
-        """Whether a change waits to be saved and composed."""
+        """Whether a change waits to be saved or composed."""
+        self.composing = 0
+        """How many threads compose the sign-off, or wait to."""
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         self.theme = DARK.name
@@ -293,14 +299,20 @@ class ReviewerApp(App[None]):
     def _change(self, review: Review, *, typing: bool = False) -> None:
         with self._unsaved_lock:
             self.review = self.unsaved = review
+        if not self._save_due:
+            self._save_due = True
+            self.set_timer(TYPING_PAUSE if typing else 0.01, self._save_soon)
         if not self.saving:
             self.saving = True
-            self.set_timer(TYPING_PAUSE if typing else 0.01, self._save_soon)
+            self.set_timer(COMPOSING_PAUSE if typing else 0.01, self._compose_soon)
         self._tell_screens()
 
     def _save_soon(self) -> None:
-        self.saving = False
+        self._save_due = False
         self.run_worker(self.keep_notes, thread=True, group="notes", exit_on_error=False)
+
+    def _compose_soon(self) -> None:
+        self.saving = False
         self.compose_sign_off()
 
     def keep_notes(self) -> bool:
@@ -339,20 +351,24 @@ class ReviewerApp(App[None]):
     def compose_sign_off(self) -> None:
         """Compose the sign-off anew, in a thread; only the newest result counts."""
         if self.review is not None:
-            work = partial(self._compose_in_thread, self.review)
-            self.run_worker(work, thread=True, group="compose", exclusive=True, exit_on_error=False)
+            self.composing += 1
+            # A daemon, so that leaving does not wait for a large pull request.
+            threading.Thread(target=self._compose_in_thread, args=(self.review,), daemon=True, name="compose").start()
 
     def _compose_in_thread(self, review: Review) -> None:
+        composed: ComposedSignOff | None = None
         try:
-            with self._desk_lock:
-                composed = self.desk.compose(review)
+            with self._compose_lock:
+                if review is self.review:  # else a newer one waits already
+                    composed = self.desk.compose(review)
         except ReviewerError as error:
             self.from_thread(self.say, str(error), "error")
-        else:
+        finally:
             self.from_thread(self._take_composed, review, composed)
 
-    def _take_composed(self, review: Review, composed: ComposedSignOff) -> None:
-        if review is self.review:
+    def _take_composed(self, review: Review, composed: ComposedSignOff | None) -> None:
+        self.composing -= 1
+        if composed is not None and review is self.review:
             self.composed = composed
             self._tell_screens()
 

@@ -34,7 +34,7 @@ async def settle(pilot: Pilot[Any]) -> None:
         await app.workers.wait_for_complete()
         await handled(app)
         await pilot.pause()
-        waits = getattr(app, "saving", False) or getattr(app.screen, "reading", False)
+        waits = getattr(app, "saving", False) or getattr(app, "composing", 0) or getattr(app.screen, "reading", False)
         if not waits and not any(worker.is_running for worker in app.workers):
             break
     await pilot.pause()

@@ -20,7 +20,9 @@ import pytest
 from reviewer_tui.model.checklist import Decision, ReviewNotes
 
 PROGRAM = """
+import os
 import sys
+import time
 from pathlib import Path
 import msgspec
 from reviewer_tui.tui.app import run_workstation
@@ -29,6 +31,12 @@ from tests.tui.reviews import FakeDesk
 class FileDesk(FakeDesk):
     def save_notes(self, review):
         Path(sys.argv[1], "notes.json").write_bytes(msgspec.json.encode(review.notes))
+
+    def compose(self, review):
+        if "SLOW_COMPOSING" in os.environ and review.notes.marks:
+            Path(sys.argv[1], "composing").touch()
+            time.sleep(60)
+        return super().compose(review)
 
 run_workstation(FileDesk(folder=Path(sys.argv[1])), ascii_only=True)
 """
@@ -137,6 +145,21 @@ def test_a_terminal_that_goes_away_loses_nothing(terminals: Open, tmp_path: Path
     os.kill(terminal.pid, getattr(signal, name))
     assert terminal.exit_code() == 0
     assert notes(tmp_path).mark("1").note == "half a thought"
+
+
+def test_composing_that_takes_long_keeps_nobody_from_saving_and_leaving(terminals: Open, tmp_path: Path) -> None:
+    terminal = terminals(SLOW_COMPOSING="1")
+    terminal.wait_for("Evidence for 1")
+    terminal.press(" ")
+    terminal.wait_for("x]")
+    limit = time.monotonic() + 20
+    while not (tmp_path / "composing").exists() and time.monotonic() < limit:
+        terminal.read(0.05)
+    terminal.press("x")
+    terminal.wait_for("!]")
+    terminal.press("q")
+    assert terminal.exit_code(10) == 0
+    assert notes(tmp_path).mark("1").decision is Decision.DISPUTED
 
 
 def test_the_reviewers_own_editor(terminals: Open, tmp_path: Path) -> None:
