@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from reviewer_tui.cli import panes
 from reviewer_tui.cli.exits import Exit, exit_of, gravest
-from reviewer_tui.cli.options import Parser, add_json, add_review, add_source, review_date, review_request, source_of
+from reviewer_tui.cli.options import Parser, add_common, review_date, review_request, source_of
 from reviewer_tui.cli.output import page_width, put, put_raw, say, to_json
 from reviewer_tui.cli.report import audit_report, check_report, error_report
 from reviewer_tui.model.errors import DataError, NotFoundError, UsageError
@@ -22,9 +22,7 @@ def parser() -> argparse.ArgumentParser:
     made = Parser(prog="reviewer-tui check", description="Run the checks on one or several pull requests.")
     made.add_argument("pull_requests", metavar="PR", nargs="*", help="number, URL, owner/repo#n, or a range 2000..2100")
     made.add_argument("--audit", metavar="REV", help="check every config key of a revision instead of a pull request")
-    add_source(made)
-    add_review(made)
-    add_json(made)
+    add_common(made)
     return made
 
 

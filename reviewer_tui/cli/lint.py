@@ -10,9 +10,8 @@ import msgspec
 from reviewer_tui.cli.exits import Exit
 from reviewer_tui.cli.options import (
     Parser,
-    add_json,
-    add_review,
-    add_source,
+    add_common,
+    add_pull_request,
     read_text_file,
     review_request,
     source_of,
@@ -30,11 +29,9 @@ _LONGEST_EXPECTATION = 200
 
 def parser() -> argparse.ArgumentParser:
     made = Parser(prog="reviewer-tui lint", description="Judge a sign-off text before, or after, it is posted.")
-    made.add_argument("pull_request", metavar="PR", help="number, URL or owner/repo#n")
+    add_pull_request(made)
     made.add_argument("file", metavar="FILE", help="the sign-off text (- for standard input)")
-    add_source(made)
-    add_review(made)
-    add_json(made)
+    add_common(made)
     return made
 
 

@@ -70,6 +70,18 @@ def add_review(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--sign-off", metavar="FILE", help="judge this sign-off text as well (- for standard input)")
 
 
+def add_pull_request(parser: argparse.ArgumentParser) -> None:
+    """The one pull request that a command is about."""
+    parser.add_argument("pull_request", metavar="PR", help="number, URL or owner/repo#n")
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """What every command has that reviews: where it reads, how it judges, and its answer as JSON."""
+    add_source(parser)
+    add_review(parser)
+    add_json(parser)
+
+
 def add_queue(parser: argparse.ArgumentParser) -> None:
     """How far a queue is read."""
     from reviewer_tui.review.queues import DEFAULT_LIMIT

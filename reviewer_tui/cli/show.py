@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from reviewer_tui.cli.exits import Exit
-from reviewer_tui.cli.options import Parser, add_json, add_review, add_source, review_request, source_of
+from reviewer_tui.cli.options import Parser, add_common, add_pull_request, review_request, source_of
 from reviewer_tui.cli.output import page_width, put, put_raw, to_json
 from reviewer_tui.cli.panes import PANES, header, upstream_text, whole
 from reviewer_tui.cli.report import recipes_report
@@ -17,14 +17,12 @@ from reviewer_tui.review.load import Reviewer
 
 def parser() -> argparse.ArgumentParser:
     made = Parser(prog="reviewer-tui show", description="Print one pane of a pull request, or all of them, as text.")
-    made.add_argument("pull_request", metavar="PR", help="number, URL or owner/repo#n")
+    add_pull_request(made)
     made.add_argument("pane", nargs="?", choices=tuple(PANES), help="default: all")
     made.add_argument(
         "--write", action="store_true", help="with recipes: print what to propose upstream for arms without a recipe"
     )
-    add_source(made)
-    add_review(made)
-    add_json(made)
+    add_common(made)
     return made
 
 

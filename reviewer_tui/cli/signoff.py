@@ -10,9 +10,8 @@ import msgspec
 from reviewer_tui.cli.exits import Exit
 from reviewer_tui.cli.options import (
     Parser,
-    add_json,
-    add_review,
-    add_source,
+    add_common,
+    add_pull_request,
     read_text_file,
     review_request,
     source_of,
@@ -34,13 +33,11 @@ def parser() -> argparse.ArgumentParser:
         description="Compose the sign-off of a pull request. An item is ticked only where --tick says so.",
         epilog="ITEM is an item's number (4, 11a) or name (evals); “reviewer-tui show PR checklist” lists them.",
     )
-    made.add_argument("pull_request", metavar="PR", help="number, URL or owner/repo#n")
+    add_pull_request(made)
     made.add_argument("--tick", metavar="ITEM", action="append", default=[], help="accept an item (repeatable)")
     made.add_argument("--note", metavar="ITEM=TEXT", action="append", default=[], help="a note on an item (repeatable)")
     made.add_argument("--template", metavar="FILE", help="use this checklist instead of the policy's")
-    add_source(made)
-    add_review(made)
-    add_json(made)
+    add_common(made)
     return made
 
 
