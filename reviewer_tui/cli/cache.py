@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reviewer_tui.cli.exits import Exit
-from reviewer_tui.cli.network import open_cache
+from reviewer_tui.cli.network import cache_path, open_cache
 from reviewer_tui.cli.options import Parser, add_json, add_source
 from reviewer_tui.cli.output import put, put_raw, say, table, to_json
 from reviewer_tui.model.refs import parse_ref, parse_refs
 from reviewer_tui.model.text import shorten
 from reviewer_tui.sources.bundle import BundleSource, write_bundle
 from reviewer_tui.sources.cached import CacheSource, keep_bundle
-from reviewer_tui.store.cache import Cache
+from reviewer_tui.store.cache import Cache, DamagedCacheError, set_aside
 
 
 def parser() -> argparse.ArgumentParser:
@@ -37,11 +37,11 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str]) -> Exit:
     args = parser().parse_args(arguments)
+    if args.what == "verify":
+        return _verify()
     with open_cache() as cache:
         if args.what == "list":
             return _list(cache, args.json)
-        if args.what == "verify":
-            return _verify(cache)
         if args.what == "remove":
             removed = cache.remove(parse_refs(args.pull_requests, args.repo, args.host))
             say(f"{removed} snapshots removed.")
@@ -73,8 +73,17 @@ def _list(cache: Cache, as_json: bool) -> Exit:
     return Exit.DONE
 
 
-def _verify(cache: Cache) -> Exit:
-    found = cache.verify()
+def _verify() -> Exit:
+    """Look at everything. A file that is damaged as a whole is moved aside, and a new one takes its place."""
+    try:
+        with open_cache() as cache:
+            found = cache.verify()
+    except DamagedCacheError as fault:
+        aside = set_aside(cache_path())
+        open_cache().close()
+        put([f"{fault.message} It is now {aside}, and an empty cache took its place."])
+        say("Load the pull requests that you need again: reviewer-tui fetch PR…")
+        return Exit.NO_DATA
     for sentence in found.damaged:
         put([sentence])
     for ref in found.refetch:

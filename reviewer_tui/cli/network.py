@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from reviewer_tui.model.text import visible
 from reviewer_tui.sources.cached import CacheSource
@@ -26,9 +27,14 @@ def around() -> Surroundings:
     return surroundings(config_directory())
 
 
+def cache_path() -> Path:
+    """Where the user's cache lies."""
+    return cache_directory() / CACHE_FILE
+
+
 def open_cache() -> Cache:
     """The user's cache."""
-    return Cache(cache_directory() / CACHE_FILE)
+    return Cache(cache_path())
 
 
 @contextlib.contextmanager

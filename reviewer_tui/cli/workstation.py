@@ -113,8 +113,9 @@ def as_text(review: Review) -> Exit:
 
 
 def on_screen(desk: Desk | None, args: argparse.Namespace, queue: QueueDesk | None = None) -> Exit:
-    """Open the workstation at a desk, or on a queue, and wait until the reviewer leaves it."""
+    """Open the workstation at a desk, or on a queue, and wait until the reviewer leaves it. Whoever leaves it without
+    having seen what could not be loaded gets the exit code for that."""
     from reviewer_tui.tui.app import run_workstation
 
-    run_workstation(desk, queue=queue, ascii_only=args.ascii, theme=args.theme, mouse=not args.no_mouse)
-    return Exit.DONE
+    shown = run_workstation(desk, queue=queue, ascii_only=args.ascii, theme=args.theme, mouse=not args.no_mouse)
+    return Exit.DONE if shown else Exit.NO_DATA

@@ -42,6 +42,10 @@ class CacheError(DataError):
     """The cache file cannot be used."""
 
 
+class DamagedCacheError(CacheError):
+    """The cache file as a whole is no database any more, or parts of it cannot be read."""
+
+
 class CachedSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     """One snapshot of the cache, without its facts. `size` is in bytes, shared objects left out."""
 
@@ -366,8 +370,9 @@ class Cache:
                 "Look whether the disk is full or the folder is yours, and whether another program holds the file.",
             ) from None
         except sqlite3.DatabaseError as fault:
-            raise CacheError(
-                f"The cache {self.path} is damaged: {fault}.", "Repair it with reviewer-tui cache verify."
+            raise DamagedCacheError(
+                f"The cache {self.path} is damaged: {fault}.",
+                "reviewer-tui cache verify moves it aside and begins a new one.",
             ) from None
         except OSError as fault:
             raise CacheError(f"The cache {self.path} cannot be opened: {fault.strerror or fault}.") from None

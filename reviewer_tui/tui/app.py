@@ -109,6 +109,8 @@ class ReviewerApp(App[None]):
         """The review whose notes are not yet kept; None when all is."""
         self._generation = 0
         self.loading_review = False
+        self.without_data = False
+        """Whether what was asked for could not be loaded, and nothing older is shown in its place."""
         # Composing touches nothing that is kept, so it never keeps notes from being saved.
         self._desk_lock, self._compose_lock = threading.Lock(), threading.Lock()
         self._unsaved_lock = threading.Lock()
@@ -212,7 +214,7 @@ class ReviewerApp(App[None]):
     def _loaded(self, generation: int, review: Review, viewed: frozenset[str]) -> None:
         if generation != self._generation:
             return
-        self.loading_review = False
+        self.loading_review = self.without_data = False
         if self.unsaved is not None and self.unsaved.snapshot.head == review.snapshot.head:
             review = review.with_notes(self.unsaved.notes)  # decided while it was loading
         self.review, self.viewed, self.composed = review, viewed, None
@@ -235,6 +237,7 @@ class ReviewerApp(App[None]):
         if self.review is not None:
             self.say(f"{message} {remedy} What you see is the state before.", "error")
             return
+        self.without_data = True
         from reviewer_tui.tui.screens.message import ErrorScreen
 
         if isinstance(self.screen, ErrorScreen):
@@ -268,6 +271,7 @@ class ReviewerApp(App[None]):
             return
         if not await asyncio.to_thread(self.keep_notes):
             return
+        self.without_data = False
         self.give_up_opening()
         while not isinstance(self.screen, QueueScreen):
             self.pop_screen()
@@ -460,9 +464,9 @@ def run_workstation(
     ascii_only: bool | None = None,
     theme: str | None = None,
     mouse: bool = True,
-) -> None:
-    """Run the workstation at a desk, or on a queue, until the reviewer leaves. Raises ReviewerError where notes could
-    not be saved at the end."""
+) -> bool:
+    """Run the workstation at a desk, or on a queue, until the reviewer leaves; whether there was anything to show then.
+    Raises ReviewerError where notes could not be saved at the end."""
     app = ReviewerApp(desk, queue=queue, ascii_only=ascii_only)
     if theme is not None:
         if theme not in app.available_themes:
@@ -475,3 +479,4 @@ def run_workstation(
         # Whatever ended the screens, what was typed is saved.
         if app.unsaved is not None:
             app.desk.save_notes(app.unsaved)
+    return not app.without_data

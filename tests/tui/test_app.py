@@ -46,12 +46,14 @@ async def test_a_failed_load_says_why_and_can_be_tried_again(desk: FakeDesk, ope
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: isinstance(app.screen, ErrorScreen))
         assert "could not be loaded (ValueError: odd)" in text(app)
+        assert app.without_data
         await pilot.press("r")
         await until(pilot, lambda: "There is no pull request 2550." in text(app))
         assert "Fetch it: git fetch origin." in text(app)
         await pilot.press("r")
         await until(pilot, lambda: isinstance(app.screen, ReviewScreen))
         assert len(app.screen_stack) == 2
+        assert not app.without_data
 
 
 async def test_a_late_load_of_another_moment_is_dropped(open_app: Open) -> None:

@@ -43,9 +43,9 @@ run_workstation(FileDesk(folder=Path(sys.argv[1])), ascii_only=True)
 
 
 class Terminal:
-    """A program in a pseudo-terminal of some size: what it wrote, and a keyboard."""
+    """A program in a pseudo-terminal: what it wrote, and a keyboard. With `arguments` it is reviewer-tui itself."""
 
-    def __init__(self, folder: Path, environment: dict[str, str], size: tuple[int, int] = (100, 30)) -> None:
+    def __init__(self, folder: Path, environment: dict[str, str], arguments: tuple[str, ...] = ()) -> None:
         self.folder = folder
         self.written = b""
         self.pid, self.end = pty.fork()
@@ -53,8 +53,9 @@ class Terminal:
             os.chdir(Path(__file__).parents[2])
             clean = {key: value for key, value in os.environ.items() if not key.startswith("COV_")}
             merged = {**clean, "TERM": "xterm-256color", "PYTHONPATH": ".", "LANG": "en_US.UTF-8", **environment}
-            os.execve(sys.executable, [sys.executable, "-c", PROGRAM, str(folder)], merged)
-        fcntl.ioctl(self.end, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+            what = ("-m", "reviewer_tui", *arguments) if arguments else ("-c", PROGRAM, str(folder))
+            os.execve(sys.executable, [sys.executable, *what], merged)
+        fcntl.ioctl(self.end, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
 
     def read(self, seconds: float) -> bool:
         """Take what the program writes; False when it is gone."""
@@ -101,8 +102,8 @@ Open = Callable[..., Terminal]
 def terminals(tmp_path: Path) -> Iterator[Open]:
     opened: list[Terminal] = []
 
-    def open_terminal(**environment: str) -> Terminal:
-        opened.append(Terminal(tmp_path, environment))
+    def open_terminal(*arguments: str, **environment: str) -> Terminal:
+        opened.append(Terminal(tmp_path, environment, arguments))
         return opened[-1]
 
     yield open_terminal
@@ -179,3 +180,14 @@ def test_the_reviewers_own_editor(terminals: Open, tmp_path: Path) -> None:
     terminal.press("q")
     assert terminal.exit_code() == 0
     assert notes(tmp_path).detail == "written outside"
+
+
+@pytest.mark.parametrize("arguments", [("2550", "--offline"), ("--clone", "nowhere")])
+def test_leaving_without_data_says_so_in_the_exit_code(
+    terminals: Open, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    """Neither the pull request nor the queue could be loaded; 4 says so to whoever started the workstation."""
+    terminal = terminals(*arguments, XDG_CACHE_HOME=str(tmp_path), XDG_DATA_HOME=str(tmp_path))
+    terminal.wait_for("holds nothing of #2550" if "2550" in arguments else "no folder nowhere")
+    terminal.press("q")
+    assert terminal.exit_code() == 4

@@ -255,6 +255,7 @@ class QueueScreen(Screen[None]):
     def on__read(self, message: _Read) -> None:
         if message.reading != self._reading:
             return
+        self.reviewer.without_data = message.page is None and self.page is None
         if message.page is None:
             self._busy, self._failure = "", (message.message, message.remedy)
         else:
