@@ -5,26 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import msgspec
-
 from reviewer_tui.checks.check import Check, Evidence, Outcome, outcome
-from reviewer_tui.checks.frontier import Coordinates, frontier
+from reviewer_tui.checks.curves import Curve, by_curve, coordinates, curve_of_row
+from reviewer_tui.checks.frontier import frontier
+from reviewer_tui.checks.published import curves_beside, identity, summary_of
 from reviewer_tui.checks.runs import Sweep, Sweeps, added_entries, alone, plan_of, sweeps_of
-from reviewer_tui.checks.scope import sku, submitted
+from reviewer_tui.checks.scope import submitted
 from reviewer_tui.model.finding import Finding, Status
-from reviewer_tui.model.result import BenchmarkResult
+from reviewer_tui.model.result import BenchmarkResult, Published
 from reviewer_tui.sweeps.lanes import THROUGHPUT_FAMILIES
 from reviewer_tui.sweeps.plan import SweepPlan
-from reviewer_tui.sweeps.rows import AGENTIC, FIXED, Row, concurrencies, sequence_label
+from reviewer_tui.sweeps.rows import AGENTIC, concurrencies
 
 EXPLANATION = """\
 Decides whether every affected curve has enough measured points on the frontier of total throughput per chip against
 end-to-end latency (median for fixed sequence lengths, 90th percentile for agentic; another submitted percentile is a
 curve of its own). Config keys and images of one model, scenario, hardware, framework and precision are one curve.
-Too few points, an invalid point or a point without a result only warn.
-Reads: the number that the policy's text names, the results of the sweep that counts, the points that it was to measure.
-Cannot know: published points that an append-only change adds to, and whether an administrator lifted the rule (which
-would not lift the warning)."""
+Too few points, an invalid point or a point without a result only warn. How the points stand beside the published ones
+is said and decides nothing.
+Reads: the number that the policy's text names, the results of the sweep that counts, the points that it was to measure,
+and the published rows of the same curves, where they were looked up.
+Cannot know: whether the recipes of published points that an append-only change adds to are unchanged, and whether an
+administrator lifted the rule (which would not lift the warning)."""
 
 ENOUGH = 5
 """Points that are enough where the policy's text names no number."""
@@ -32,19 +34,6 @@ ENOUGH = 5
 _NUMBERS = {"three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
 _AT_LEAST = re.compile(r"(?:at least|minimum of|>=|≥)\s*[*_`]*(\d{1,2}|[a-z]{3,5})\b[^.\n]{0,40}\bpoints?\b", re.I)
 _SECOND_PERCENTILE = "p75"
-
-
-class Curve(msgspec.Struct, frozen=True):
-    """What makes measured points one curve; `scenario` is `8k1k` or `agentic`."""
-
-    prefix: str
-    scenario: str
-    hardware: str
-    framework: str
-    precision: str
-
-    def __str__(self) -> str:
-        return f"{self.prefix} {self.scenario} {self.hardware} {self.framework} {self.precision}"
 
 
 def enough_points(text: str) -> int:
@@ -97,21 +86,9 @@ def _curves(plan: SweepPlan) -> dict[Curve, int]:
     found: dict[Curve, int] = {}
     for lane in plan.lanes:
         if lane.family in THROUGHPUT_FAMILIES:
-            curve = _curve_of_row(lane.row)
+            curve = curve_of_row(lane.row)
             found[curve] = found.get(curve, 0) + len(concurrencies(lane.row))
     return found
-
-
-def _curve_of_row(row: Row) -> Curve:
-    prefix, framework, precision = (str(row.get(name, "")) for name in ("model-prefix", "framework", "precision"))
-    hardware = sku(str(row.get("runner", "")))
-    return Curve(prefix, sequence_label(row), hardware, framework.lower(), precision.lower())
-
-
-def _curve_of_result(result: BenchmarkResult) -> Curve:
-    row: Row = {"isl": result.isl, "osl": result.osl, "scenario-type": result.scenario}
-    hardware = sku(result.hardware)
-    return Curve(result.model_prefix, sequence_label(row), hardware, result.framework.lower(), result.precision.lower())
 
 
 class _Judge:
@@ -121,10 +98,11 @@ class _Judge:
         self._evidence = evidence
         self._sweep = sweep
         self._enough = enough
-        self._results: dict[Curve, list[BenchmarkResult]] = {}
-        for result in evidence.snapshot.results.value or ():
-            if result.run_id == sweep.run.id:
-                self._results.setdefault(_curve_of_result(result), []).append(result)
+        results = [one for one in evidence.snapshot.results.value or () if one.run_id == sweep.run.id]
+        self._results = by_curve(results)
+        self._published = evidence.snapshot.published.value
+        beside = curves_beside(results, self._published) if self._published is not None else ()
+        self._beside = {one.curve: summary_of(one, evidence.review_date) for one in beside}
 
     def curve(self, curve: Curve, expected: int) -> Iterator[Finding]:
         """One finding for each percentile of a curve that was measured."""
@@ -135,7 +113,7 @@ class _Judge:
             yield self._percentile(curve, results, expected, _SECOND_PERCENTILE)
 
     def _percentile(self, curve: Curve, results: list[BenchmarkResult], expected: int, percentile: str) -> Finding:
-        points = [_point(result, percentile) for result in results]
+        points = [coordinates(result, percentile) for result in results]
         on_it = frontier(points)
         invalid = sum(not point.valid for point in points)
         unread = max(0, expected - len(points))
@@ -148,7 +126,9 @@ class _Judge:
             missing = f"{unread} of the {expected} points that the sweep was to measure have no result"
             status, message = self._unread_status(), f"{message}; {missing}"
         if self._sweep.plan.append_only and status is not Status.PASS:
-            message += "; published points of the same image count too where they are shown to be unchanged"
+            message += self._appended(curve, results, percentile)
+        if percentile != _SECOND_PERCENTILE and curve in self._beside:
+            message += f"; {self._beside[curve]}"
         return Finding(
             status=status,
             message=f"{curve}: {message}.",
@@ -157,17 +137,26 @@ class _Judge:
             actual=str(len(on_it)),
         )
 
+    def _appended(self, curve: Curve, results: list[BenchmarkResult], percentile: str) -> str:
+        """What published points of the same image add to the frontier. Whether their recipes are unchanged is shown
+        by nobody here, so they lift no warning."""
+        condition = "published points of the same image count too where they are shown to be unchanged"
+        old = _same_image(self._published, curve, results) if self._published is not None else []
+        if not old:
+            return f"; {condition}"
+        on_it = frontier(coordinates(result, percentile) for result in (*results, *old))
+        return f"; {condition}: with these {len(old)} it would be {len(on_it)} on the frontier"
+
     def _unread_status(self) -> Status:
         """A point without a result is no evidence; where results were not all read, nothing is proven either way."""
         return Status.WARN if self._evidence.snapshot.results.complete else Status.UNVERIFIED
 
 
-def _point(result: BenchmarkResult, percentile: str) -> Coordinates:
-    """A result's place; a latency that was not measured is invalid evidence."""
-    published = "median" if result.scenario in ("", FIXED) else "p90"
-    otherwise = result.end_to_end_latency if percentile == published else None
-    latency = result.latencies.get(percentile, otherwise)
-    return Coordinates(latency or 0.0, result.throughput_per_gpu, result.on_frontier)
+def _same_image(published: Published, curve: Curve, results: list[BenchmarkResult]) -> list[BenchmarkResult]:
+    """The published points of a curve that were not measured again, with the image of the measured ones."""
+    measured, images = {identity(result) for result in results}, {result.image for result in results}
+    rows = by_curve(published.rows).get(curve, [])
+    return [row for row in rows if row.image and row.image in images and identity(row) not in measured]
 
 
 def _summary(findings: tuple[Finding, ...]) -> str:

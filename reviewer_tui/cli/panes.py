@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from reviewer_tui.checks.published import Beside, curves_beside, percent, summary_of
 from reviewer_tui.cli.output import table, wrap
 from reviewer_tui.model.checklist import Decision
 from reviewer_tui.model.config import KeyChange, Point
 from reviewer_tui.model.finding import CheckResult, Finding, Status
 from reviewer_tui.model.part import Part
+from reviewer_tui.model.result import Published
 from reviewer_tui.model.run import CheckRun
 from reviewer_tui.model.text import shorten
 from reviewer_tui.review.session import Review
@@ -204,28 +206,36 @@ def _score(value: float | None) -> str:
 
 
 def results(review: Review, width: int) -> Iterator[str]:
-    """Measured throughput and interactivity, against the published values where they are known."""
-    part = review.snapshot.results
+    """Measured throughput and interactivity, curve by curve, against the published values of the same points."""
+    part, published = review.snapshot.results, review.snapshot.published
     yield from _part(part, width, "Results")
-    rows = [
-        (
-            result.parallelism,
-            f"c{result.conc}",
-            _measured(result.throughput_per_gpu, "tok/s/GPU", result.published_throughput_per_gpu),
-            _measured(result.interactivity, "tok/s/user", result.published_interactivity),
-            f"run {result.run_id}",
+    if part.value and (published.value is None or not published.complete):
+        yield from _part(published, width, "Published results")
+    looked_up = published.value is not None
+    for curve in curves_beside(part.value or (), published.value or Published()):
+        yield from wrap(
+            f"{curve.curve}: {summary_of(curve, review.review_date)}." if looked_up else str(curve.curve), width
         )
-        for result in part.value or ()
-    ]
-    yield from table(rows, indent="")
+        yield from table(_measured_row(point, looked_up) for point in curve.points)
 
 
-def _measured(value: float | None, unit: str, published: float | None) -> str:
+def _measured_row(point: Beside, looked_up: bool) -> tuple[str, ...]:
+    measured, published = point.measured, point.published
+    origin = f" over {published.run_id or 'an untold one'}" if published else f", {point.why}" if looked_up else ""
+    return (
+        measured.parallelism,
+        f"c{measured.conc}",
+        _measured(measured.throughput_per_gpu, "tok/s/GPU", point.throughput),
+        _measured(measured.interactivity, "tok/s/user", point.interactivity),
+        f"run {measured.run_id}{origin}",
+    )
+
+
+def _measured(value: float | None, unit: str, gain: float | None) -> str:
     """A value with its distance from the published one."""
     if value is None:
         return ""
-    delta = f" ({(value / published - 1) * 100:+.2f} %)" if published else ""
-    return f"{value:.2f} {unit}{delta}"
+    return f"{value:.2f} {unit}{f' ({percent(gain)})' if gain is not None else ''}"
 
 
 def recipes(review: Review, width: int) -> Iterator[str]:

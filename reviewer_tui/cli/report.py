@@ -9,6 +9,7 @@ import msgspec
 from reviewer_tui.review.session import Review
 
 if TYPE_CHECKING:
+    from reviewer_tui.checks.published import Beside
     from reviewer_tui.review.audit import Audit
 
 SCHEMA = 1
@@ -75,6 +76,48 @@ def recipes_report(review: Review) -> dict[str, Any]:
         "head": snapshot.head,
         "review_date": review.review_date,
         **msgspec.to_builtins(recipe_view(review)),
+    }
+
+
+def results_report(review: Review) -> dict[str, Any]:
+    """The results pane of one pull request: each measured curve with its points beside the published ones, gains as
+    shares of the published value, and the runs that those come from. `published.state` says whether all was found."""
+    from reviewer_tui.checks.published import curves_beside, summary_of
+    from reviewer_tui.model.result import Published
+
+    snapshot = review.snapshot
+    results, published = snapshot.results, snapshot.published
+    curves = curves_beside(results.value or (), published.value or Published())
+    looked_up = published.value is not None
+    return {
+        "schema": SCHEMA,
+        "repository": snapshot.ref.repository,
+        "number": snapshot.ref.number,
+        "head": snapshot.head,
+        "review_date": review.review_date,
+        "results": {"state": results.state, "reason": results.reason},
+        "published": {"state": published.state, "reason": published.reason},
+        "curves": [
+            {
+                "name": str(curve.curve),
+                **msgspec.to_builtins(curve.curve),
+                "summary": summary_of(curve, review.review_date) if looked_up else None,
+                "published_by": msgspec.to_builtins(curve.origins),
+                "frontiers": msgspec.to_builtins(curve.frontiers) if looked_up else None,
+                "points": [_point_report(point, looked_up) for point in curve.points],
+            }
+            for curve in curves
+        ],
+    }
+
+
+def _point_report(point: Beside, looked_up: bool) -> dict[str, Any]:
+    return {
+        "measured": msgspec.to_builtins(point.measured),
+        "published": msgspec.to_builtins(point.published),
+        "throughput_gain": point.throughput,
+        "interactivity_gain": point.interactivity,
+        "why_not": point.why if looked_up else "not looked up",
     }
 
 

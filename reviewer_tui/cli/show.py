@@ -9,10 +9,12 @@ from reviewer_tui.cli.exits import Exit
 from reviewer_tui.cli.options import Parser, add_common, add_pull_request, review_request, source_of
 from reviewer_tui.cli.output import page_width, put, put_raw, to_json
 from reviewer_tui.cli.panes import PANES, header, upstream_text, whole
-from reviewer_tui.cli.report import recipes_report
+from reviewer_tui.cli.report import recipes_report, results_report
 from reviewer_tui.model.errors import UsageError
 from reviewer_tui.model.refs import parse_ref
 from reviewer_tui.review.load import Reviewer
+
+_REPORTS = {"recipes": recipes_report, "results": results_report}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -28,8 +30,11 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str]) -> Exit:
     args = parser().parse_args(arguments)
-    if (args.json or args.write) and args.pane != "recipes":
-        raise UsageError("--json and --write are for the pane recipes.", "The whole review as JSON: check PR --json.")
+    if args.json and args.pane not in _REPORTS:
+        panes = " and ".join(_REPORTS)
+        raise UsageError(f"--json is for the panes {panes}.", "The whole review as JSON: check PR --json.")
+    if args.write and args.pane != "recipes":
+        raise UsageError("--write is for the pane recipes.")
     if args.json and args.write:
         raise UsageError("--json and --write ask for two different things.")
     ref = parse_ref(args.pull_request, args.repo, args.host)
@@ -38,7 +43,7 @@ def main(arguments: Sequence[str]) -> Exit:
     with source_of(args) as source:
         review = Reviewer(source).review(ref, request)
         if args.json:
-            put_raw(to_json(recipes_report(review), pretty=True))
+            put_raw(to_json(_REPORTS[args.pane](review), pretty=True))
         elif args.write:
             put(upstream_text(review, width))
         elif args.pane is None:

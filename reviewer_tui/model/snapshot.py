@@ -9,7 +9,7 @@ import msgspec
 from reviewer_tui.model.part import Part, unavailable
 from reviewer_tui.model.pull_request import ChangedFile, Comment, Commit, Event, PullRequestInfo, PullRequestRef
 from reviewer_tui.model.recipe import UpstreamPullRequest
-from reviewer_tui.model.result import BenchmarkResult, EvalScore
+from reviewer_tui.model.result import BenchmarkResult, EvalScore, Published
 from reviewer_tui.model.run import Run
 from reviewer_tui.model.tree import Tree
 
@@ -39,6 +39,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     results: Part[tuple[BenchmarkResult, ...]]
     upstream: Part[tuple[UpstreamPullRequest, ...]]
     events: Part[tuple[Event, ...]] = unavailable("The history of labels was not read.")
+    published: Part[Published] = unavailable("Published results were not looked up.")
     viewer: str = ""
     upstream_revisions: dict[str, str] = {}
 

@@ -14,6 +14,7 @@ from reviewer_tui.checks.frontier import Coordinates, frontier
 from reviewer_tui.checks.pareto import decide, enough_points
 from reviewer_tui.model.finding import Status
 from reviewer_tui.model.part import complete, partial, unavailable
+from reviewer_tui.model.result import Published, PublishedRun
 from tests.checks.swept import ENTRY, RESULTS, RUN, after, result, run, swept
 from tests.evidence import CHANGELOG, NVIDIA_MASTER, summer
 
@@ -161,3 +162,26 @@ def test_append_only_sweeps_may_count_published_points() -> None:
     outcome = decide(swept(run(), head=head, check=CHECK, results=complete(RESULTS[6:])))
     assert outcome.status is Status.WARN
     assert "published points of the same image count too" in outcome.summary
+    old = Published(rows=(*RESULTS[:6], msgspec.structs.replace(RESULTS[0], conc=2, image="another:image")))
+    known = decide(swept(run(), head=head, check=CHECK, results=complete(RESULTS[6:]), published=complete(old)))
+    assert known.status is Status.WARN, "whether their recipes are unchanged is not shown"
+    assert "with these 6 it would be 8 on the frontier" in known.summary
+
+
+def test_how_points_stand_beside_the_published_ones_is_said_and_decides_nothing() -> None:
+    slower = tuple(
+        msgspec.structs.replace(one, run_id=5, throughput_per_gpu=one.throughput_per_gpu / 1.1) for one in RESULTS[:4]
+    )
+    by = PublishedRun(id=5, commit="c" * 40, published_at="2026-08-01T00:00:00Z")
+    outcome = decided(published=complete(Published(rows=slower, runs=(by,))))
+    assert outcome.status is Status.PASS
+    assert outcome.findings[0].message == (
+        "qwen3.5 8k1k b200 sglang fp4: 8 of 9 measured points are on its median frontier; 4 of 9 points are published: "
+        "throughput per GPU +10.00 %; 3 of 3 points of the published frontier are surpassed, 0 of 8 measured ones lie "
+        "behind it; published by run 5 at ccccccccc (2026-08-01, 11 days old)."
+    )
+    nothing = decided(published=complete(Published()))
+    assert nothing.findings[0].message.endswith("frontier; nothing of this curve is published.")
+    unknown = decided(published=unavailable("The rate limit is used up."))
+    assert unknown.findings[0].message.endswith("on its median frontier.")
+    assert decided(published=complete(Published(rows=RESULTS))).status is Status.PASS

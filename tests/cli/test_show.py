@@ -21,6 +21,14 @@ def test_panes_without_data_say_why_and_how_to_get_it(run: Run, at: tuple[str, .
         assert "unavailable." in run("show", "7", pane, *at).out
 
 
+def test_results_as_json_say_what_is_not_known(run: Run, at: tuple[str, ...]) -> None:
+    told = run("show", "7", "results", "--json", *at).json
+    assert (told["schema"], told["number"], told["curves"]) == (1, 7, [])
+    assert told["results"]["state"] == told["published"]["state"] == "unavailable"
+    assert told["published"]["reason"] == "Published results were not looked up."
+    assert run("show", "7", "evals", "--json", *at).code == 2
+
+
 def test_the_points_pane_lists_what_is_added(run: Run, at: tuple[str, ...]) -> None:
     out = run("show", "7", "points", *at).out
     assert [line.split()[-4] for line in out.splitlines() if line.startswith("+")].count("eval") <= 3

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from reviewer_tui.checks.published import curves_beside, percent, summary_of
 from reviewer_tui.model.errors import UsageError
 from reviewer_tui.model.tree import Tree, read_text
 from reviewer_tui.policy.items import data_file
@@ -130,14 +131,12 @@ def test_evals_are_those_of_the_run_and_of_its_checkpoint(loaded: Loaded) -> Non
 
 
 def test_results_give_back_the_gains_that_are_told(loaded: Loaded) -> None:
-    gains = [
-        (
-            round((result.throughput_per_gpu / (result.published_throughput_per_gpu or 1) - 1) * 100, 2),
-            round(((result.interactivity or 0) / (result.published_interactivity or 1) - 1) * 100, 2),
-        )
-        for result in loaded.snapshot.results.value or ()
-    ]
-    assert gains == [(5.85, 5.17), (8.94, 7.26), (9.46, 9.06)]
+    published = loaded.snapshot.published.value
+    assert published is not None
+    (curve,) = curves_beside(loaded.snapshot.results.value or (), published)
+    gains = [(percent(point.throughput or 0), percent(point.interactivity or 0)) for point in curve.matched]
+    assert gains == [("+5.85 %", "+5.17 %"), ("+8.94 %", "+7.26 %"), ("+9.46 %", "+9.06 %")]
+    assert summary_of(curve, loaded.snapshot.taken_at).endswith("; published by a run that is not told")
 
 
 def test_the_sign_off_of_the_moment_is_in_the_conversation(moment: SampleMoment, loaded: Loaded) -> None:

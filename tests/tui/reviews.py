@@ -15,7 +15,7 @@ from reviewer_tui.model.finding import CheckResult, Finding, Status
 from reviewer_tui.model.part import complete, unavailable
 from reviewer_tui.model.pull_request import ChangedFile, Comment, PullRequestInfo, PullRequestRef
 from reviewer_tui.model.recipe import UpstreamPullRequest
-from reviewer_tui.model.result import BenchmarkResult, EvalScore
+from reviewer_tui.model.result import BenchmarkResult, EvalScore, Published, PublishedRun
 from reviewer_tui.model.run import CheckRun, Run
 from reviewer_tui.model.snapshot import Snapshot, Trees
 from reviewer_tui.model.tree import DictTree, git_blob_id
@@ -185,6 +185,24 @@ def _run() -> Run:
     )
 
 
+def _result(run_id: int, throughput: float, interactivity: float) -> BenchmarkResult:
+    return BenchmarkResult(
+        run_id=run_id,
+        model_prefix="qwen3.5",
+        hardware="b200",
+        framework="sglang",
+        precision="fp4",
+        spec_decoding="mtp",
+        scenario="fixed-seq-len",
+        isl=8192,
+        osl=1024,
+        parallelism="tp2 ep2",
+        conc=16,
+        throughput_per_gpu=throughput,
+        interactivity=interactivity,
+    )
+
+
 def _evals() -> tuple[EvalScore, ...]:
     return tuple(
         EvalScore(
@@ -256,16 +274,17 @@ def _snapshot() -> Snapshot:
         ),
         runs=complete((_run(),)),
         evals=complete(_evals()),
-        results=complete(
-            (
-                BenchmarkResult(
-                    run_id=31628689774,
-                    parallelism="tp2 ep2",
-                    conc=16,
-                    throughput_per_gpu=7534.5,
-                    interactivity=120.16,
-                    published_throughput_per_gpu=7118.1,
-                    published_interactivity=114.25,
+        results=complete((_result(31628689774, 7534.5, 120.16),)),
+        published=complete(
+            Published(
+                rows=(_result(31400000001, 7118.1, 114.25),),
+                runs=(
+                    PublishedRun(
+                        id=31400000001,
+                        commit="c" * 40,
+                        published_at="2026-08-01T09:00:00Z",
+                        url="https://github.com/o/r/actions/runs/31400000001",
+                    ),
                 ),
             )
         ),

@@ -95,7 +95,7 @@ async def test_results_are_a_key_away(desk: FakeDesk, open_app: Open) -> None:
         await settle(pilot)
         evals = app.screen.query_one("#evals", LineView)
         assert focus(app) == "evals"
-        assert evals.rows[evals.cursor][1].text.startswith("Results, against the newest published value")
+        assert evals.rows[evals.cursor][1].text.startswith("Results, beside the newest published value")
 
 
 async def test_a_line_opens_what_it_is_about(desk: FakeDesk, open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,10 +12,11 @@ from rich.cells import cell_len
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES
 
+from reviewer_tui.checks.published import Beside
 from reviewer_tui.model.finding import Status
-from reviewer_tui.model.part import complete, partial
+from reviewer_tui.model.part import Part, complete, partial, unavailable
 from reviewer_tui.model.pull_request import PullRequestInfo
-from reviewer_tui.model.result import BenchmarkResult
+from reviewer_tui.model.result import BenchmarkResult, Published
 from reviewer_tui.model.run import CheckRun
 from reviewer_tui.policy.items import Pane
 from reviewer_tui.review.session import Review
@@ -143,7 +144,31 @@ def test_scores_stand_beside_their_bar() -> None:
 
 
 def test_results_stand_beside_the_published_ones() -> None:
-    assert "7534.5 tok/s/GPU  +5.85 %  120.16 tok/s/user  +5.17 %" in pane("evals")
+    shown = pane("evals")
+    assert "7534.5 tok/s/GPU  +5.85 %  120.16 tok/s/user  +5.17 %" in shown
+    assert "run 31628689774 over 31400000001" in shown
+    assert (
+        "qwen3.5 8k1k b200 sglang fp4  1 of 1 points is published: throughput per GPU +5.85 %, interactivity +5.17 %; "
+        "published by run 31400000001 at ccccccccc (2026-08-01, 11 days old)."
+    ) in shown
+
+
+def test_without_published_rows_that_is_said_and_no_gain_is_shown() -> None:
+    review = make_review()
+
+    def shown(published: Part[Published]) -> str:
+        snapshot = msgspec.structs.replace(review.snapshot, published=published)
+        return pane("evals", msgspec.structs.replace(review, snapshot=snapshot))
+
+    nothing = shown(complete(Published()))
+    assert "nothing of this curve is published" in nothing
+    assert "run 31628689774, not published" in nothing
+    unread = shown(unavailable("The rate limit is used up.", "Load again."))
+    assert "Published results: not known. The rate limit is used up." in unread
+    assert "not published" not in unread
+    assert "%" not in (nothing + unread).replace("% of", "")
+    some = shown(partial(Published(), "One run has expired."))
+    assert "Published results: only part of it is known. One run has expired." in some
 
 
 @pytest.mark.parametrize("name", PANES[1:])
@@ -262,20 +287,16 @@ def test_a_status_is_a_letter() -> None:
 
 
 def test_results_are_plotted_where_there_is_something_to_see() -> None:
-    def result(conc: int, throughput: float, interactivity: float) -> BenchmarkResult:
-        return BenchmarkResult(
-            run_id=1,
-            parallelism="tp2",
-            conc=conc,
-            throughput_per_gpu=throughput,
-            interactivity=interactivity,
-            published_throughput_per_gpu=throughput - 500,
-            published_interactivity=interactivity,
+    def beside(conc: int, throughput: float, interactivity: float) -> Beside:
+        measured = BenchmarkResult(
+            run_id=1, parallelism="tp2", conc=conc, throughput_per_gpu=throughput, interactivity=interactivity
         )
+        published = msgspec.structs.replace(measured, throughput_per_gpu=throughput - 500)
+        return Beside(measured=measured, published=published)
 
-    rows = [row.text for row in plot_lines((result(16, 7500, 120), result(64, 13000, 50)))]
+    rows = [row.text for row in plot_lines((beside(16, 7500, 120), beside(64, 13000, 50)))]
     assert rows[2].startswith("13000 |*")
     assert sum(row.count("*") for row in rows[2:]) == sum(row.count("o") for row in rows[2:]) == 2
     assert rows[-1].split() == ["50", "120"]
-    assert plot_lines((result(16, 7500, 120),)) == [], "one column is no plot"
+    assert plot_lines((beside(16, 7500, 120),)) == [], "one column is no plot"
     assert plot_lines(()) == []

@@ -152,7 +152,17 @@ def _result(row: Mapping[str, Any], run_id: int) -> BenchmarkResult | str:
         disagg=_flag(row.get("disagg")),
         latencies=metrics["latency"],
         on_frontier=_flag_or_none(row.get("isOnNormalizedInteractivityFrontier")),
+        offload=_offload(row),
+        fingerprint=_text(row.get("recipe_fingerprint")),
     )
+
+
+def _offload(row: Mapping[str, Any]) -> str:
+    """`dram lmcache`: where an agentic point's KV cache goes and by which backend, without the words for neither."""
+    backend = row.get("kv_offload_backend")
+    named = backend.get("name") if isinstance(backend, dict) else backend
+    words = (_text(word).lower() for word in (row.get("kv_offloading"), named))
+    return " ".join(word for word in words if word not in ("", "none", "default"))
 
 
 def _fixed_metrics(row: Mapping[str, Any]) -> dict[str, dict[str, float]]:

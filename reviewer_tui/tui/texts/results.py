@@ -2,56 +2,77 @@
 
 from __future__ import annotations
 
-from reviewer_tui.model.result import BenchmarkResult
+from collections.abc import Sequence
+
+from reviewer_tui.checks.published import Beside, CurveBeside, curves_beside, percent, summary_of
+from reviewer_tui.model.result import Published
 from reviewer_tui.review.session import Review
 from reviewer_tui.tui.texts.evidence import part_lines
-from reviewer_tui.tui.texts.page import BLANK, Line, Piece, line, table
+from reviewer_tui.tui.texts.page import BLANK, Line, Piece, Target, line, table
 
 # The plot's own size in cells, without its axes.
 _WIDTH, _HEIGHT = 40, 9
 
 
 def result_lines(review: Review) -> list[Line]:
-    """Measured throughput and interactivity beside the published values of the same point."""
-    part = review.snapshot.results
+    """Measured throughput and interactivity beside the published values of the same point, curve by curve."""
+    part, published = review.snapshot.results, review.snapshot.published
     results = part.value or ()
-    lines = [line(Piece("Results, against the newest published value of the same point", "strong"))] if results else []
+    lines = [line(Piece("Results, beside the newest published values of the same points", "strong"))] if results else []
     lines += part_lines(part, "Results")
-    return [*lines, *table([_result_row(result) for result in results]), *plot_lines(results)]
+    if results and (published.value is None or not published.complete):
+        lines += part_lines(published, "Published results")
+    for curve in curves_beside(results, published.value or Published()):
+        lines += _curve_lines(curve, review.review_date, looked_up=published.value is not None)
+    return lines
 
 
-def _result_row(result: BenchmarkResult) -> list[Piece | str]:
+def _curve_lines(curve: CurveBeside, today: str, *, looked_up: bool) -> list[Line]:
+    """A curve: what it is and how it stands, its points, and its plot."""
+    url = next((run.url for run in curve.origins if run.url), "")
+    told = f"  {summary_of(curve, today)}." if looked_up else ""
+    head = line(Piece(str(curve.curve), "title"), told, indent=2, target=Target(url=url) if url else None)
+    return [head, *table([_point_row(point, looked_up) for point in curve.points]), *plot_lines(curve.points)]
+
+
+def _point_row(point: Beside, looked_up: bool) -> list[Piece | str]:
+    result = point.measured
     return [
-        f"{result.parallelism} c{result.conc}",
+        f"  {result.parallelism} c{result.conc}",
         f"{result.throughput_per_gpu:.1f} tok/s/GPU",
-        _delta(result.throughput_per_gpu, result.published_throughput_per_gpu),
+        _gain(point.throughput),
         "" if result.interactivity is None else f"{result.interactivity:.2f} tok/s/user",
-        _delta(result.interactivity, result.published_interactivity),
+        _gain(point.interactivity),
         "" if result.end_to_end_latency is None else f"{result.end_to_end_latency:.2f} s",
-        Piece(f"run {result.run_id}", "dim"),
+        Piece(_origin(point, looked_up), "dim"),
     ]
 
 
-def _delta(measured: float | None, published: float | None) -> Piece:
-    if measured is None or not published:
-        return Piece("")
-    change = (measured / published - 1) * 100
-    return Piece(f"{change:+.2f} %", "added" if change >= 0 else "removed")
+def _origin(point: Beside, looked_up: bool) -> str:
+    """Which run measured the point, and which one the published value is from, or why there is none."""
+    measured = f"run {point.measured.run_id}"
+    if point.published is not None:
+        return f"{measured} over {point.published.run_id or 'an untold one'}"
+    return f"{measured}, {point.why}" if looked_up else measured
 
 
-def plot_lines(results: tuple[BenchmarkResult, ...]) -> list[Line]:
+def _gain(gain: float | None) -> Piece:
+    return Piece("") if gain is None else Piece(percent(gain), "added" if gain >= 0 else "removed")
+
+
+def plot_lines(points: Sequence[Beside]) -> list[Line]:
     """Throughput over interactivity, measured (`*`) and published (`o`), where there are at least two points."""
-    measured = [(r.interactivity, r.throughput_per_gpu) for r in results if r.interactivity is not None]
-    published = [
-        (r.published_interactivity, r.published_throughput_per_gpu)
-        for r in results
-        if r.published_interactivity is not None and r.published_throughput_per_gpu is not None
-    ]
-    points = measured + published
-    if len(points) < 2 or len({x for x, _ in points}) < 2 or len({y for _, y in points}) < 2:
+    rows = [point.measured for point in points]
+    rows_before = [point.published for point in points if point.published is not None]
+    measured, published = (
+        [(row.interactivity, row.throughput_per_gpu) for row in some if row.interactivity is not None]
+        for some in (rows, rows_before)
+    )
+    both = measured + published
+    if len(both) < 2 or len({x for x, _ in both}) < 2 or len({y for _, y in both}) < 2:
         return []
-    left, right = min(x for x, _ in points), max(x for x, _ in points)
-    low, high = min(y for _, y in points), max(y for _, y in points)
+    left, right = min(x for x, _ in both), max(x for x, _ in both)
+    low, high = min(y for _, y in both), max(y for _, y in both)
     grid = [[" "] * (_WIDTH + 1) for _ in range(_HEIGHT)]
     for sign, some in (("o", published), ("*", measured)):
         for x, y in some:
@@ -60,14 +81,14 @@ def plot_lines(results: tuple[BenchmarkResult, ...]) -> list[Line]:
             grid[row][column] = "X" if grid[row][column] not in (" ", sign) else sign
     labels = [f"{high:.0f}", *[""] * (_HEIGHT - 2), f"{low:.0f}"]
     margin = max(map(len, labels))
-    rows = [
+    lines = [
         line(Piece(f"{label:>{margin}} |", "dim"), "".join(cells)) for label, cells in zip(labels, grid, strict=True)
     ]
     scale = f"{left:.0f}".ljust(_WIDTH - len(f"{right:.0f}") + 1) + f"{right:.0f}"
     return [
         BLANK,
         line(Piece("tok/s/GPU over tok/s/user   * measured   o published   X both", "dim")),
-        *[row._replace(row=True) for row in rows],
+        *[row._replace(row=True) for row in lines],
         line(Piece(f"{' ' * margin} +{'-' * (_WIDTH + 1)}", "dim"))._replace(row=True),
         line(Piece(f"{' ' * margin}  {scale}", "dim"))._replace(row=True),
     ]

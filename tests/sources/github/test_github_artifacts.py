@@ -160,6 +160,21 @@ def test_an_agentic_result_is_read_at_its_ninetieth_percentile() -> None:
     assert (result.isl, result.on_frontier) == (None, True)
 
 
+@pytest.mark.parametrize(
+    ("row", "offload"),
+    [
+        ({}, ""),
+        ({"kv_offloading": "none", "kv_offload_backend": None}, ""),
+        ({"kv_offloading": "dram", "kv_offload_backend": {"name": "LMCache", "version": "1"}}, "dram lmcache"),
+        ({"kv_offloading": "dram", "kv_offload_backend": "default"}, "dram"),
+        ({"kv_offloading": 7, "kv_offload_backend": ["x"]}, ""),
+    ],
+)
+def test_where_a_points_cache_goes_belongs_to_the_point(row: dict[str, Any], offload: str) -> None:
+    (result,) = results(result_row(8, recipe_fingerprint="ab", **row)).rows
+    assert (result.offload, result.fingerprint) == (offload, "ab")
+
+
 def test_several_results_of_one_job_come_as_an_array_in_the_array() -> None:
     assert [row.conc for row in results([result_row(4), result_row(8)], result_row(16)).rows] == [4, 8, 16]
     assert [row.conc for row in parse_results(json.dumps(result_row(2)).encode(), 5).rows] == [2]
