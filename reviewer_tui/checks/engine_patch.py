@@ -10,15 +10,19 @@ import msgspec
 
 from reviewer_tui.checks.changed_text import ChangedText, changed_text
 from reviewer_tui.checks.check import Check, Evidence, Outcome, outcome
-from reviewer_tui.checks.patch_rules import (
+from reviewer_tui.checks.patches.definitions import defines, sets
+from reviewer_tui.checks.patches.files import read_file
+from reviewer_tui.checks.patches.reading import Hit, Reading, Reference
+from reviewer_tui.checks.patches.rules import (
     CHANGES_BY_NAME,
     ENGINE_BY_NAME,
+    IMAGE_PLACE,
     PATCH_FILE,
     STARTUP_HOOK,
     may_patch,
     may_replace,
 )
-from reviewer_tui.checks.patching import Hit, Reading, Reference, read_file, read_shell
+from reviewer_tui.checks.patches.shell import read_shell
 from reviewer_tui.checks.scope import entry_changed
 from reviewer_tui.checks.serving import Served, can_serve, served
 from reviewer_tui.model.finding import Finding, Status
@@ -47,21 +51,18 @@ _MOST_HARMLESS = 6
 _MAX_FOLLOWED = 40
 _SHORT = 8_000
 _ANY = 10_000_000
-_PROGRAMS = (".sh", ".slurm", ".yaml", ".yml")
+_RECIPES = (".yaml", ".yml")
 _ASIDE = ("/deprecated/", "/speedbench/")
 _CHECKOUT = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?(?:clone|checkout|fetch|switch)\b|--branch\b")
 _GIVEN = re.compile(r"\.{1,2}/|/")
 _MOST_UNREAD = 3
-_SCRIPTS = (".sh", ".slurm", ".py")
+_SHELL = (".sh", ".slurm", ".bash")
+_SCRIPTS = (*_SHELL, ".py")
 _ONLY_READS = re.compile(r"\s*(?:ls|cat|echo|grep|head|tail|stat|pip3?\s+(?:show|list|freeze))\b[^;&|><`(]*\Z")
 _LONGEST_LINE = 80
-# Words of a new line that speak of the installed engine, or run what the line itself does not show. A line with one of
-# them that no rule explains is for a person to read, whatever program it calls.
-_UNREAD = re.compile(
-    r"site-packages|dist-packages|/sgl-workspace|/opt/(?:vllm|venv)|find_spec|\brunpy\b|PYTHONSTARTUP|BASH_ENV"
-    r"|PROMPT_COMMAND|LD_PRELOAD|VLLM_PLUGINS|SGLANG_PLUGINS|\b(?:nsenter|chroot|busybox|base64)\b"
-    r"|\bPATH=[^#]*(?:benchmarks|PWD|/workspace|\./)|\balias\s+\w+=|\bfunction\s+python|\bpython3?\s*\(\)|\btar\b.*\s-C\s*/(?:\s|$)|\bcp\b.*\s/(?:\s|$)"
-)
+# Words of a new line that speak of the installed engine. A line with one of them that no rule explains is for a person
+# to read, whatever program it calls.
+_UNREAD = re.compile(r"site-packages|dist-packages|/sgl-workspace|/opt/(?:vllm|venv)|find_spec|\brunpy\b")
 
 
 def decide(evidence: Evidence) -> Outcome:
@@ -77,7 +78,7 @@ def decide(evidence: Evidence) -> Outcome:
             status=Status.NOT_APPLICABLE, summary="no benchmark script, launcher, recipe or config is touched"
         )
     if all(finding.status is Status.PASS for finding in findings):
-        message = f"The image runs as shipped: {_read(len(review.changed))}."
+        message = f"The image runs as shipped: {_read(review.files_read)}."
         findings.insert(0, _finding(Status.PASS, message))
     return outcome(tuple(findings), _summary(findings), tuple(review.pre_existing))
 
@@ -97,11 +98,19 @@ class _Review:
         self._evidence = evidence
         self._head: Tree = evidence.trees.head
         self._layout = discover_layout(self._head)
-        self.changed = [file for file in files if file.status != "removed" and self._counts(file.path)]
+        there = {file.path: file for file in files if file.status != "removed"}
+        self.changed = [file for file in there.values() if self._counts(file.path)]
         self.submitted = list(served(evidence))
         self.pre_existing: list[Finding] = []
         self._names: dict[str, dict[str, list[str]]] = {}
         self._texts: dict[str, Part[ChangedText]] = {file.path: changed_text(evidence, file) for file in self.changed}
+        # Changed files that count as soon as one that counts runs them.
+        self._others = {path: file for path, file in there.items() if path not in self._texts}
+
+    @property
+    def files_read(self) -> int:
+        """How many changed files were read."""
+        return len(self._texts)
 
     def _counts(self, path: str) -> bool:
         """Whether a changed file can serve; a patch or a start-up hook counts wherever it lies, but for the evals'."""
@@ -112,12 +121,15 @@ class _Review:
 
     def findings(self) -> Iterator[Finding]:
         touches: list[_Touch] = []
-        for path, part in self._texts.items():
+        followed: list[_Touch] = []
+        waiting = list(self._texts)
+        for path in waiting:
+            part = self._texts[path]
             if part.value is None:
                 yield _finding(Status.JUDGEMENT, f"{part.reason} Look at what it does to the engine.", path)
             else:
                 touches += self._new_touches(part.value)
-        followed = [touch for text in self._known_texts() for touch in self._followed(text)]
+                followed += self._followed(part.value, waiting)
         touches += [touch for touch in dict.fromkeys(followed) if touch not in touches]
         touches += [touch for item in self.submitted for touch in self._settings(item)]
         yield from self._judge(touches)
@@ -182,24 +194,32 @@ class _Review:
         """What the file did at the base, each thing as often as it did it."""
         return Counter((hit.kind, hit.what) for hit in read_file(text.path, text.base or "").hits)
 
-    def _followed(self, text: ChangedText) -> Iterator[_Touch]:
-        """What the files do that new lines run, although these files themselves may be unchanged. What is unclear in an
-        unchanged script was so before; in the setup of an engine's container it counts."""
+    def _followed(self, text: ChangedText, waiting: list[str]) -> Iterator[_Touch]:
+        """What new lines use from elsewhere: files that they run, functions that other scripts define. What is unclear
+        in an unchanged script was so before; in the setup of an engine's container it counts. Changed files are put
+        into `waiting`, to be read like those that count by themselves."""
         if not _worth_reading(text):
             return
-        waiting = [
+        references = [
             (text.path, reference)
             for reference in read_file(text.path, text.text).references
             if text.adds(reference.line, reference.end_line)
         ]
         seen: set[str] = set()
-        while waiting and len(seen) < _MAX_FOLLOWED:
-            origin, reference = waiting.pop(0)
+        while references and len(seen) < _MAX_FOLLOWED:
+            origin, reference = references.pop(0)
+            if reference.how in ("function", "variable"):
+                if origin == text.path:
+                    yield from self._defined_elsewhere(origin, reference)
+                continue
             target = self._resolve(origin, reference)
             if target is None:
                 if origin == text.path:
                     yield from self._unresolved(origin, reference)
                 continue
+            if target in self._others:
+                self._texts[target] = changed_text(self._evidence, self._others.pop(target))
+                waiting.append(target)
             if target in seen or any(part in target for part in _ASIDE):
                 continue
             seen.add(target)
@@ -208,7 +228,42 @@ class _Review:
             kinds = ("engine", "unclear", "unread") if reference.how == "setup" else ("engine",)
             hits = [hit for hit in reading.hits if hit.kind in kinds and not self._is_new(target, hit)]
             yield from (_Touch(target, hit, through) for hit in hits)
-            waiting += [(target, inner) for inner in reading.references if reference.how != "patch"]
+            references += [(target, inner) for inner in reading.references if reference.how != "patch"]
+
+    def _defined_elsewhere(self, origin: str, reference: Reference) -> Iterator[_Touch]:
+        """What a command does that the script does not define itself: a function of another script, or the program in
+        a variable that another script sets."""
+        variable = re.match(r"\$\{(\w+)", reference.name)
+        found = self._script_with(origin, variable[1] if variable else reference.name, reference.how)
+        if found is None or (variable and found in self._texts):
+            where = "sets anew" if found else "of the repository sets" if variable else "of the repository defines"
+            known = (
+                f", which {found.rpartition('/')[2]} {where}"
+                if found
+                else f", which no rule knows and no script {where}"
+            )
+            what = f"runs {reference.name}{known}"
+            yield _Touch(origin, Hit(kind="unclear", line=reference.line, end_line=reference.end_line, what=what))
+        elif not variable:
+            through = f"{origin}:{reference.line}"
+            text = read_text(self._head, found) or ""
+            for hit in read_file(found, text).hits if may_replace(text) else ():
+                if hit.idle == reference.name:
+                    what = hit.what.partition(", in the function")[0]
+                    yield _Touch(found, msgspec.structs.replace(hit, kind="engine", idle="", what=what), through)
+
+    def _script_with(self, origin: str, name: str, how: str) -> str | None:
+        """The script that defines a function or sets a variable: one that the origin sources, or the nearest."""
+        has = sets if how == "variable" else defines
+        text = read_text(self._head, origin) or ""
+        scripts = [reference for reference in read_file(origin, text).references if reference.how == "script"]
+        for target in filter(None, (self._resolve(origin, reference) for reference in scripts)):
+            if target.endswith(_SHELL) and has(read_text(self._head, target) or "", name):
+                return target
+        folders = [folder for folder in (self._layout.benchmarks, self._layout.launchers) if folder]
+        paths = [path for folder in folders for path in self._head.list(folder) if path.endswith(_SHELL)]
+        found = [path for path in paths if path != origin and has(read_text(self._head, path) or "", name)]
+        return max(found, key=lambda path: _common(path, origin), default=None)
 
     def _is_new(self, path: str, hit: Hit) -> bool:
         """Whether the hit is found as an addition of its own file already."""
@@ -248,14 +303,26 @@ class _Review:
         return self._names[folder]
 
     def _unresolved(self, origin: str, reference: Reference) -> Iterator[_Touch]:
-        """A file that is run and is not in the repository, as far as its name tells that this matters."""
+        """A file that is run and is not in the repository: the image's own, one of several that a variable chooses
+        from, or unread."""
         name = reference.name
-        base = name.rpartition("/")[2]
         if reference.how == "setup":
             yield _Touch(origin, self._setup_script(reference))
-        elif reference.how == "script" and CHANGES_BY_NAME.search(base):
-            what = f"runs {name}, which is not in the repository and by its name changes something"
+        elif reference.how in ("script", "program") and not IMAGE_PLACE.search(name) and not self._chosen(name):
+            what = f"runs {name}, which is not in the repository"
+            if CHANGES_BY_NAME.search(name.rpartition("/")[2]):
+                what += " and by its name changes something"
             yield _Touch(origin, Hit(kind="unclear", line=reference.line, end_line=reference.end_line, what=what))
+
+    def _chosen(self, name: str) -> bool:
+        """Whether a name with variables in it fits files of the repository: what serves a submitted key is resolved
+        and read with the key."""
+        last = re.split(r"/(?![^{]*\})", name.rstrip("\"'"))[-1]
+        literal = [re.escape(part) for part in re.split(r"\$\{[^{}]*\}|\$\(.*?\)", last)]
+        if "$" not in last or not any(re.search(r"\w", part.removesuffix(r"\.sh")) for part in literal):
+            return False
+        pattern = re.compile(".*".join(literal) + r"\Z")
+        return any(pattern.match(known) for known in self._by_name(""))
 
     def _setup_script(self, reference: Reference) -> Hit:
         name = reference.name
@@ -428,8 +495,8 @@ def _finding(
 
 
 def _worth_reading(text: ChangedText) -> bool:
-    """Whether the new lines of a script or recipe can hold a hit; other files count as a whole."""
-    return not text.path.endswith(_PROGRAMS) or may_patch(text.text, text.added_commands)
+    """Whether the new lines of a recipe can hold a hit; other files count as a whole."""
+    return not text.path.endswith(_RECIPES) or may_patch(text.text, text.added_commands)
 
 
 def _read(number: int) -> str:

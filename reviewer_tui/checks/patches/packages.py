@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from reviewer_tui.checks import patch_rules as rules
-from reviewer_tui.checks.patch_rules import Kind
+from reviewer_tui.checks.patches import rules
+from reviewer_tui.checks.patches.rules import Kind
 from reviewer_tui.checks.shell_commands import Script, ShellCommand
 
 _WITH_VALUE = frozenset(

@@ -1,226 +1,65 @@
-"""What a file of the repository does to the serving stack: located, with the reason; nothing is executed.
+"""What a shell script does to the serving stack, command by command.
 
-Shell scripts are read command by command, Python and recipes by what tells in their text. A command whose effect its
-text does not show is `unclear`, never nothing.
+A command whose effect its text does not show is `unclear`, and so is a program that no rule knows; one that another
+script of the repository may define is a reference.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from typing import Literal
 
 import msgspec
 
-from reviewer_tui.checks import patch_rules as rules
-from reviewer_tui.checks.patch_rules import Kind
-from reviewer_tui.checks.pip_packages import from_source, installed
+from reviewer_tui.checks.patches import rules
+from reviewer_tui.checks.patches.environment import read_setting
+from reviewer_tui.checks.patches.packages import from_source, installed
+from reviewer_tui.checks.patches.python import read_python, written
+from reviewer_tui.checks.patches.reading import Hit, How, Reading, Reference
+from reviewer_tui.checks.patches.rules import Kind
 from reviewer_tui.checks.shell_commands import Script, ShellCommand
-from reviewer_tui.checks.yaml_scalars import Scalar, scalars
 
-How = Literal["script", "setup", "patch"]
+UNREAD = "cannot be read as a shell script"
+"""How the hit of a text that is no script begins."""
 
 _SHOWN = 110
-_SHELL_ENDINGS = (".sh", ".bash", ".slurm", ".sbatch", ".env")
-_WRAPPERS = frozenset(
-    {
-        *(
-            "sudo",
-            "env",
-            "timeout",
-            "nohup",
-            "exec",
-            "command",
-            "time",
-            "nice",
-            "stdbuf",
-            "numactl",
-            "taskset",
-            "xargs",
-        ),
-        *("srun", "docker", "podman", "enroot", "singularity", "apptainer", "ssh", "flock", "retry", "uv", "conda"),
-    }
-)
+_MOST_INDIRECT = 5
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*\Z")
 _PIP = re.compile(r"pip[\d.]*\Z")
-_SCRIPT_NAME = re.compile(r"[\w./${}()\"-]*?([\w-][\w.-]*\.(?:sh|py|slurm|bash))\Z")
-_SETUP_SETTING = re.compile(
-    r"^\s*(?:-\s*)?[\"']?(?:setup_script|SRTCTL_SETUP_SCRIPT)[\"']?\s*[:=]\s*[\"']?([\w./-]+\.\w+)"
-)
+_SHELLS = ("bash", "sh", "dash", "zsh", "source", ".")
+_SCRIPT_NAME = re.compile(r"[\w./${}()\"-]*?([\w-][\w.-]*\.(?:sh|py|slurm|sbatch|bash))\Z")
+_VARIABLE = re.compile(r"\$\{(\w+|[@*])(?::?[-=+?](.*))?\}\Z", re.S)
+_WORD = re.compile(r"(?:\$\([^()]*\)|\$\{[^{}]*\}|\S)+")
+_VARIABLE_FIRST = re.compile(r"\$\{(\w+)(?::?[-=+?]([^{}]*))?\}")
+_EXPANSIONS = re.compile(r"\$\{[^{}]*\}")
+_GIVEN = re.compile(r"[@*\d]\Z")
+_FINDS_PROGRAM = re.compile(r"\$\((?:which|command -v|type -[pP])\s+([\w.-]+)")
+_BIN = re.compile(r"(?:^|/)s?bin/[^/]+\Z")
 _MOUNT = re.compile(r"[\w./${}@:=-]*?:(/[\w./*-]+)")
-_YAML_MOUNT = re.compile(r"[\"']?[\w./${}-]+[\"']?\s*:\s*[\"']?(/[\w./-]+)[\"']?\s*\Z")
-_SHELL_IN_YAML = re.compile(r"\b(?:pip3?|git|patch|sed|perl|cp|mv|ln|tee|curl|wget|python3?|bash|sh|source)\s|&&|\n|>")
-_PYTHONPATH_ITSELF = re.compile(r"\$\{PYTHONPATH(?:[^{}]|\{[^{}]*\})*\}|\$PYTHONPATH")
-_ENGINE_FOLDER = re.compile(
-    rf"(?:^|/)(?:{rules.ENGINE_MODULES})(?:[-_]?(?:src|source|fork|patched|dev|site|main))?(?:/|$)"
+
+# Programs that run the words behind their own: the options that take a value, and how many words come first.
+_WRAPPERS: dict[str, tuple[str, int]] = {
+    "sudo": ("-u -g -p -C", 0),
+    "env": ("-u -C -S", 0),
+    "timeout": ("-k -s", 1),
+    "nice": ("-n", 0),
+    "ionice": ("-c -n", 0),
+    "numactl": ("-N -m -C -i -p -l", 0),
+    "taskset": ("", 1),
+    "flock": ("-w -E", 1),
+    "xargs": ("-n -I -P -L -d -a -E -s", 0),
+    "stdbuf": ("-i -o -e", 0),
+    "exec": ("-a", 0),
+    **dict.fromkeys(("nohup", "command", "builtin", "time", "setsid", "chronic", "coproc", "then", "do"), ("", 0)),
+}
+# Programs that run another somewhere behind options of many forms.
+_STARTERS = frozenset(
+    {
+        *("srun", "sbatch", "salloc", "mpirun", "mpiexec", "docker", "podman", "enroot", "singularity", "apptainer"),
+        *("ssh", "uv", "conda", "mamba", "micromamba", "torchrun"),
+    }
 )
-_GITHUB_EXPRESSION = re.compile(r"\$\{\{.*?\}\}", re.S)
-_UNREAD = "cannot be read as a shell script"
-_ASSIGNED = re.compile(r"^\s*((?:[A-Za-z_]\w*)(?:\.\w+)+)\s*=[^=]", re.M)
-_IMPORTED = re.compile(
-    rf"^\s*(?:from\s+(?:{rules.ENGINE_MODULES})[\w.]*\s+import\s+(.+)|import\s+((?:{rules.ENGINE_MODULES})[^\n#]*))",
-    re.M,
-)
-
-
-class Hit(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that touches the serving stack, or might. `what` ends a sentence that begins with the place."""
-
-    kind: Kind
-    line: int
-    end_line: int
-    what: str
-
-
-class Reference(msgspec.Struct, frozen=True, kw_only=True):
-    """Another file that is run (`script`), run in the engine's container (`setup`) or applied (`patch`) from here."""
-
-    name: str
-    how: How
-    line: int
-    end_line: int
-
-
-class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """What one file does."""
-
-    hits: tuple[Hit, ...] = ()
-    references: tuple[Reference, ...] = ()
-
-
-@lru_cache(maxsize=256)
-def read_file(path: str, text: str) -> Reading:
-    """What a file of any kind does to the serving stack, by its name and text."""
-    name = path.rpartition("/")[2]
-    lines = text.count("\n") + 1
-    if rules.STARTUP_HOOK.search(path) and not rules.EVAL_CLIENT.search(path):
-        what = "is run by every Python program at its start (a hook to change the engine)"
-        return Reading(hits=(Hit(kind="engine", line=1, end_line=lines, what=what),))
-    if rules.PATCH_FILE.search(path):
-        return Reading(hits=(_patch_file(text, lines),))
-    if path.endswith(_SHELL_ENDINGS) or re.match(r"#!\S*(?:bash|sh|env (?:bash|sh))\b", text):
-        return read_shell(path, text)
-    if path.endswith(".py"):
-        return Reading(hits=tuple(_python_file(name, text, lines)))
-    if path.startswith(".github/"):
-        return _on_the_host(_yaml(path, text))
-    if path.endswith((".yaml", ".yml")):
-        return _yaml(path, text)
-    if path.endswith(".json"):
-        return _yaml(path, text)
-    if name.startswith(("Dockerfile", "Containerfile")) or name.endswith(".dockerfile"):
-        what = "builds an image; the pinned one must run as shipped"
-        return Reading(hits=(Hit(kind="unclear", line=1, end_line=lines, what=what),))
-    if rules.may_replace(text):
-        what = "is no program that can be read, and its text speaks of changing the image"
-        return Reading(hits=(Hit(kind="unclear", line=1, end_line=lines, what=what),))
-    return Reading()
-
-
-def _on_the_host(reading: Reading) -> Reading:
-    """A workflow works on the machine that starts containers, so what it installs is not the engine's by itself."""
-    hits = tuple(msgspec.structs.replace(h, kind="unclear") if h.kind == "engine" else h for h in reading.hits)
-    return Reading(hits=hits, references=reading.references)
-
-
-def _patch_file(text: str, lines: int) -> Hit:
-    if rules.PATCHED_ENGINE.search(text):
-        return Hit(kind="engine", line=1, end_line=lines, what="is a patch of engine sources")
-    if rules.PATCHED_ORCHESTRATION.search(text):
-        what = "is a patch of the job launcher (srt-slurm), which is no engine"
-        return Hit(kind="unclear", line=1, end_line=lines, what=what)
-    return Hit(kind="unclear", line=1, end_line=lines, what="is a patch, and what it patches is not plain")
-
-
-# -- Python -----------------------------------------------------------------------------------------------------------
-
-
-def _python_file(name: str, text: str, lines: int) -> Iterator[Hit]:
-    if rules.WRITES.search(text):
-        kind = rules.place(text)
-        if kind is None and rules.CHANGES_BY_NAME.search(name) and not rules.ORCHESTRATION.search(text):
-            kind = "unclear"
-        if kind is not None:
-            yield _python_hit(text, kind, 1)
-    for number, line in enumerate(text.split("\n"), 1):
-        if rules.STARTS_CHANGE.search(line) and not line.lstrip().startswith("#"):
-            what = f"starts something that may change the image ({line.strip()[:_SHOWN]})"
-            yield Hit(kind="unclear", line=number, end_line=number, what=what)
-    yield from _monkey_patches(text)
-
-
-def _python_hit(text: str, kind: Kind, line: int) -> Hit:
-    write = rules.WRITES.search(text)
-    offset = text.count("\n", 0, write.start()) if write else 0
-    what = "rewrites files of the installed engine" if kind == "engine" else "rewrites files that may serve"
-    return Hit(kind=kind, line=line + offset, end_line=line + text.count("\n"), what=f"{what} (Python)")
-
-
-def _monkey_patches(text: str) -> Iterator[Hit]:
-    """Assignments to members of engine modules: `vllm.x.y = z`, `Scheduler.step = mine`."""
-    names: set[str] = set()
-    for found in _IMPORTED.finditer(text):
-        for part in (found[1] or found[2]).strip("()").split(","):
-            words = part.split()
-            if words:
-                names.add(words[-1].partition(".")[0].strip("()"))
-    for found in _ASSIGNED.finditer(text):
-        if found[1].partition(".")[0] in names:
-            line = text.count("\n", 0, found.start(1)) + 1
-            what = f"replaces a member of the engine at run time ({found[1]})"
-            yield Hit(kind="engine", line=line, end_line=line, what=what)
-
-
-# -- recipes ----------------------------------------------------------------------------------------------------------
-
-
-def _yaml(path: str, text: str) -> Reading:
-    hits: list[Hit] = []
-    references: list[Reference] = []
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.lstrip().startswith("#"):
-            continue
-        if setup := _SETUP_SETTING.match(line):
-            references.append(Reference(name=setup[1], how="setup", line=number, end_line=number))
-        elif (mount := _YAML_MOUNT.search(line)) and rules.place(mount[1]) and _is_mapping_of_paths(line):
-            hits.append(_mounted(mount[1], number, number))
-        elif found := re.match(r"\s*[\"']?(PYTHONPATH|LD_PRELOAD|VLLM_PLUGINS)[\"']?\s*:\s*(.+)", line):
-            hits.extend(_environment(found[1], found[2].strip("\"' "), "", number, number))
-    values = scalars(text)
-    if values is None:
-        hits.append(Hit(kind="unclear", line=1, end_line=text.count("\n") + 1, what="cannot be read as YAML"))
-    for scalar in values or ():
-        if " " in scalar.value and _SHELL_IN_YAML.search(scalar.value):
-            reading = _embedded(path, scalar)
-            hits.extend(reading.hits)
-            references.extend(reading.references)
-    return Reading(hits=tuple(hits), references=tuple(references))
-
-
-def _embedded(path: str, scalar: Scalar) -> Reading:
-    """Commands that stand in a value, with their lines in the file. A value that is no script has none."""
-    reading = read_shell(path, _GITHUB_EXPRESSION.sub("github", scalar.value))
-    shift = scalar.line - 1
-    return Reading(
-        hits=tuple(
-            msgspec.structs.replace(hit, line=hit.line + shift, end_line=hit.end_line + shift)
-            for hit in reading.hits
-            if not hit.what.startswith(_UNREAD)
-        ),
-        references=tuple(
-            msgspec.structs.replace(item, line=item.line + shift, end_line=item.end_line + shift)
-            for item in reading.references
-        ),
-    )
-
-
-def _is_mapping_of_paths(line: str) -> bool:
-    key = line.strip().lstrip("- ").strip("\"'")
-    return key.startswith(("/", "$", "."))
-
-
-# -- shell ------------------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=256)
@@ -234,70 +73,62 @@ _Reader = Callable[[ShellCommand, str, Sequence[str]], Iterator[Hit]]
 
 
 class _ShellReader:
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: Script, outer: frozenset[str] = frozenset()) -> None:
         self._script = script
+        self._functions = outer | script.functions.keys()
         self.references: list[Reference] = []
         self._programs: dict[str, _Reader] = {
             "patch": self._apply,
             "git": self._git,
             **dict.fromkeys(("sed", "perl", "awk", "gawk", "ed", "ex", "vim"), self._edit),
             "eval": self._eval,
+            "trap": self._trap,
             "base64": self._decode,
+            "find": self._find,
             "mount": self._mount,
             **dict.fromkeys(("dpkg", "rpm", "apt-get", "apt", "dnf", "yum", "apk"), self._install_system),
             **dict.fromkeys(("conda", "mamba", "micromamba"), self._install_environment),
-            **dict.fromkeys(("make", "cmake"), self._build),
+            **dict.fromkeys(("make", "cmake", "ninja", "meson"), self._build),
             **dict.fromkeys(
                 ("cp", "mv", "ln", "install", "rsync", "tee", "dd", "curl", "wget", "tar", "unzip"), self._copy
             ),
             "rm": self._remove,
             **dict.fromkeys(("docker", "podman", "buildah"), self._container),
+            "alias": self._hide,
         }
 
     def hits(self) -> Iterator[Hit]:
+        """What the commands do; of what a function does that the script itself never calls, another script decides."""
         called = {word for command in self._script.commands for word in command.words}
         for command in self._script.commands:
-            idle = bool(command.function) and command.function not in called
+            idle = command.function if command.function not in called else ""
             for hit in self._command(command):
-                yield self._idle(hit, command.function) if idle and hit.kind == "engine" else hit
+                yield self._idle(hit, idle) if idle and hit.kind == "engine" else hit
+        for name, line in self._script.functions.items():
+            if name in self._programs or name in rules.KNOWN_PROGRAMS or _PYTHON.match(name) or _PIP.match(name):
+                yield Hit(kind="unclear", line=line, end_line=line, what=f"puts a function in the place of {name}")
         if self._script.unread is not None:
             line, message = self._script.unread
-            what = f"{_UNREAD} from here on ({message})"
+            what = f"{UNREAD} from here on ({message})"
             yield Hit(kind="unclear", line=line, end_line=line, what=what)
 
     @staticmethod
     def _idle(hit: Hit, function: str) -> Hit:
-        """A hit in a function that the script itself never calls: another script may."""
         what = f"{hit.what}, in the function {function}, which this script does not call"
-        return msgspec.structs.replace(hit, kind="unclear", what=what)
+        return msgspec.structs.replace(hit, kind="unclear", what=what, idle=function)
 
     def _command(self, command: ShellCommand) -> Iterator[Hit]:
         if rules.PATCHED_ENGINE.search(command.stdin):
             yield self._hit(command, "engine", "holds a patch of engine sources")
         for name, value in self._settings(command):
-            shown = value if name == "PYTHONPATH" else self._script.expanded(value)
-            said = f"{command.text} {command.function}"
-            yield from _environment(name, shown, said, command.line, command.end_line)
+            shown = value if name in ("PYTHONPATH", "LD_LIBRARY_PATH", "PATH") else self._script.expanded(value)
+            around = f"{command.text} {command.function}"
+            yield from read_setting(name, shown, around, command.line, command.end_line)
             if name == "SRTCTL_SETUP_SCRIPT" and re.fullmatch(r"[\w./-]+\.\w+", value):
                 self._refer(value, "setup", command)
-        yield from self._written(command)
-        yield from self._options(command)
-        for index, program in self._called(command):
-            arguments = command.words[index + 1 :]
-            if program in self._programs:
-                yield from self._programs[program](command, program, arguments)
-            elif _PYTHON.match(program):
-                yield from self._python(command, arguments)
-            elif _PIP.match(program):
-                yield from self._pip(command, arguments)
-            elif program in ("bash", "sh", "source", "."):
-                yield from self._run(command, arguments)
-            elif program.endswith(("pip_install", "pip-install")):
-                yield from self._pip(command, ("install", *arguments))
-            elif command.stdin:
-                yield from self._text_for(command, program, arguments)
-            elif _SCRIPT_NAME.match(command.words[index]):
-                self._refer(command.words[index], "script", command)
+        for target in command.targets:
+            yield from self._into(command, target, "writes")
+        yield from self._runs(command, 0)
 
     def _settings(self, command: ShellCommand) -> Iterator[tuple[str, str]]:
         yield from command.assignments
@@ -306,34 +137,155 @@ class _ShellReader:
             if sign and re.fullmatch(r"(?:-e)?[A-Z_][A-Z0-9_]*", name):
                 yield name.removeprefix("-e"), value
 
-    def _called(self, command: ShellCommand) -> Iterator[tuple[int, str]]:
-        """The programs of a command with their places: the first word, and behind a wrapper or a variable each known
-        program among the words."""
-        words = command.words
-        if not words:
-            return
-        first = self._program(words[0])
-        if first in ("command", "type", "which") and words[1:2] not in ((), ("-p",)) and words[-1] in self._programs:
-            return  # it only asks whether a program is there
-        yield 0, first
-        if first in _WRAPPERS or words[0].startswith("$"):
-            for index, word in enumerate(words[1:], 1):
-                name = word.rpartition("/")[2]
-                if name in self._programs or name in ("bash", "sh") or _PYTHON.match(name) or _PIP.match(name):
-                    yield index, name
-                    return
+    # -- which program --------------------------------------------------------------------------------------------
 
-    def _program(self, word: str) -> str:
-        """A program's name; of one that a variable names, what the script says it may be."""
-        if not word.startswith("$"):
-            return word.rpartition("/")[2]
-        names = [part.strip("\"':-}").rpartition("/")[2] for part in self._script.expanded(word).split()]
-        known = (name for name in names if name in self._programs or _PYTHON.match(name) or _PIP.match(name))
-        return next(known, word)
+    def _runs(self, command: ShellCommand, depth: int) -> Iterator[Hit]:
+        """What the program does that the words name: by itself, behind a wrapper, or in a variable. `depth` counts
+        what stood before it."""
+        if depth == 0:
+            yield from self._options(command)
+        if not command.words:
+            return
+        word = command.words[0]
+        if depth > _MOST_INDIRECT:
+            yield self._hit(command, "unclear", "runs something behind too many others")
+        elif word.startswith("$") and "/" not in word.rpartition("}")[2]:
+            yield from self._indirect(command, word, depth)
+        else:
+            yield from self._program(command, word, depth)
+
+    def _behind(self, command: ShellCommand, words: Sequence[str], depth: int) -> Iterator[Hit]:
+        yield from self._runs(msgspec.structs.replace(command, words=tuple(words)), depth + 1)
+
+    def _program(self, command: ShellCommand, word: str, depth: int) -> Iterator[Hit]:
+        name, arguments = word.rpartition("/")[2], command.words[1:]
+        if name in ("command", "type", "hash") and arguments[:1] != ("-p",) and _only_asks(name, arguments):
+            return
+        if name in self._functions:
+            if name in self._passing_on:
+                yield from self._started(command, depth)
+            return
+        known = name in self._programs or name in rules.KNOWN_PROGRAMS
+        if name in self._programs:
+            yield from self._programs[name](command, name, arguments)
+        if name in _WRAPPERS:
+            yield from self._wrapped(command, name, depth)
+        elif name in _STARTERS:
+            yield from self._started(command, depth)
+        elif _PYTHON.match(name):
+            yield from self._python(command, arguments)
+        elif _PIP.match(name):
+            yield from self._pip(command, arguments)
+        elif name in _SHELLS:
+            yield from self._run(command, name, arguments)
+        elif name.endswith(("pip_install", "pip-install")):
+            yield from self._pip(command, ("install", *arguments))
+        elif _SCRIPT_NAME.match(word):
+            self._refer(word, "script", command)
+        elif "/" in word and not (known and _BIN.search(word)):
+            self._refer(word, "program", command)
+        elif not known:
+            self._refer(word, "function", command)
+        if command.stdin and not known and name not in _SHELLS and not _PYTHON.match(name):
+            yield from self._program_text(command, command.stdin, arguments)
+        elif command.stdin and name in ("cat", "tee"):
+            yield from self._text_for(command, name, arguments)
+
+    def _indirect(self, command: ShellCommand, word: str, depth: int) -> Iterator[Hit]:
+        """A program that a variable or a substitution names: each value that the script gives it is read in its
+        place."""
+        if found := _FINDS_PROGRAM.match(word):
+            yield from self._behind(command, (found[1], *command.words[1:]), depth)
+            return
+        variable = _VARIABLE.match(word)
+        if variable is None:
+            yield self._hit(command, "unclear", "runs a program whose name is made at run time")
+            return
+        if _GIVEN.match(variable[1]):
+            if not command.function:
+                yield self._hit(command, "unclear", "runs what it is given")
+            return
+        values = self._values(variable)
+        if not values:
+            self._refer(word, "variable", command)
+        for value in values:
+            words = _WORD.findall(value)
+            meant = msgspec.structs.replace(command, words=(*words, *command.words[1:]))
+            if words[:1] != [word]:
+                yield from self._options(meant)
+            if words[:1] != [word] and not value.startswith("-"):  # a value that only adds options runs nothing
+                yield from self._runs(meant, depth + 1)
+
+    @cached_property
+    def _passing_on(self) -> frozenset[str]:
+        """Functions that run the words they are given."""
+        return frozenset(c.function for c in self._script.commands if c.function and _runs_given(c.words))
+
+    def _wrapped(self, command: ShellCommand, name: str, depth: int) -> Iterator[Hit]:
+        """The program behind a wrapper: the first word that is no option, setting or number of the wrapper's."""
+        with_value, leading = _WRAPPERS.get(name, ("", 0))
+        words, index = command.words, 1
+        while index < len(words):
+            word = words[index]
+            if word.startswith("-"):
+                index += 2 if word in with_value.split() else 1
+            elif leading or re.fullmatch(r"[A-Za-z_]\w*=.*|[\d.,:-]+[smhd]?|\{\}", word, re.S):
+                leading -= bool(leading and "=" not in word)
+                index += 1
+            else:
+                break
+        yield from self._behind(command, words[index:], depth)
+
+    def _started(self, command: ShellCommand, depth: int) -> Iterator[Hit]:
+        """The program behind options of many forms: the first word that a rule reads, or else each script that is
+        named."""
+        for index, word in enumerate(command.words[1:], 1):
+            name = word.rpartition("/")[2]
+            if not word.startswith("-") and (
+                name in self._programs or name in _SHELLS[:4] or _PYTHON.match(name) or _PIP.match(name)
+            ):
+                yield from self._behind(command, command.words[index:], depth)
+                return
+        for word in command.words[1:]:
+            if _SCRIPT_NAME.match(word):
+                self._refer(word, "script", command)
 
     def _refer(self, name: str, how: How, command: ShellCommand) -> None:
-        reference = Reference(name=name, how=how, line=command.line, end_line=command.end_line)
-        self.references.append(reference)
+        """Notes what is used from elsewhere."""
+        for spelled in dict.fromkeys(self._spelled(name, 0) if how in ("script", "program") else (name,)):
+            reference = Reference(name=spelled, how=how, line=command.line, end_line=command.end_line)
+            self.references.append(reference)
+
+    def _spelled(self, name: str, depth: int) -> Iterator[str]:
+        """The names that a file may have: where variables make all of it, those that their values give it."""
+        last = re.split(r"/(?![^{]*\})", name)[-1]
+        found = _VARIABLE_FIRST.match(last)
+        literal = re.sub(r"\.\w+\Z", "", _EXPANSIONS.sub("", last))
+        values = self._values(found) if found and depth < _MOST_INDIRECT and not re.search(r"\w", literal) else ()
+        for value in values:
+            folder = "" if value.startswith("/") else name.removesuffix(last)
+            yield from self._spelled(folder + value + last[found.end() if found else 0 :], depth + 1)
+        if not values:
+            yield name
+
+    def _values(self, variable: re.Match[str]) -> tuple[str, ...]:
+        """What the script puts into a variable, and its default, each once."""
+        default = (variable[2],) if variable[2] else ()
+        given = (*self._script.values.get(variable[1], ()), *self._evaluated.get(variable[1], ()))
+        return tuple(dict.fromkeys((*given, *default)))
+
+    @cached_property
+    def _evaluated(self) -> dict[str, list[str]]:
+        """What texts that the script evaluates put into variables."""
+        found: dict[str, list[str]] = {}
+        for command in self._script.commands:
+            variables = (_VARIABLE.match(word) for word in command.words[1:] if command.words[0] == "eval")
+            for text in (
+                text for found_in in variables if found_in for text in self._script.values.get(found_in[1], ())
+            ):
+                for name, values in Script(text, self._script.path).values.items():
+                    found.setdefault(name, []).extend(values)
+        return found
 
     def _hit(self, command: ShellCommand, kind: Kind, what: str) -> Hit:
         shown = " ".join(command.text.split())
@@ -360,16 +312,12 @@ class _ShellReader:
         """The last names of files that the script fetches from the network."""
         found: set[str] = set()
         for command in self._script.commands:
-            for index, program in self._called(command):
-                if program in ("curl", "wget"):
+            for index, word in enumerate(command.words):
+                if (program := word.rpartition("/")[2]) in ("curl", "wget"):
                     words = command.words[index + 1 :]
                     named = [*command.targets, *_destinations(program, words), *(w for w in words if "://" in w)]
                     found.update(name.rpartition("/")[2] for name in named)
         return frozenset(found)
-
-    def _written(self, command: ShellCommand) -> Iterator[Hit]:
-        for target in command.targets:
-            yield from self._into(command, target, "writes")
 
     def _into(self, command: ShellCommand, target: str, verb: str) -> Iterator[Hit]:
         expanded = self._script.expanded(target)
@@ -385,6 +333,8 @@ class _ShellReader:
             yield self._hit(command, kind, f"{verb} into files of {whose}")
         elif re.match(r"\$\{?\w*(?:VLLM|SGLANG|AITER|FLASHINFER|SITE|DIST_|PACKAGE)(?!\w*LOG)\w*", target):
             yield self._hit(command, "unclear", f"{verb} to a place whose name speaks of the engine")
+        elif rules.SYSTEM_PLACE.search(expanded):
+            yield self._hit(command, "unclear", f"{verb} into the image's libraries or its root")
 
     # -- programs -------------------------------------------------------------------------------------------------
 
@@ -421,7 +371,7 @@ class _ShellReader:
         in_place = program in ("ed", "ex", "vim") or any(re.match(r"-[a-zA-Z]*i|--in-place", w) for w in arguments)
         if not in_place:
             return
-        # What is edited is named last; a `find … -exec sed` names it before.
+        # What is edited is named last.
         target = arguments[-1] if arguments else ""
         kind = self._place(command, target)
         if kind == "engine":
@@ -467,8 +417,29 @@ class _ShellReader:
             yield self._hit(command, "unclear", "installs packages, and what the engine uses of them is not plain")
 
     def _build(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
-        if "install" in arguments or "--install" in arguments:
-            yield self._hit(command, "unclear", "builds and installs something from source")
+        where = self._script.expanded(f"{command.folder} {' '.join(arguments)}")
+        if not set(arguments) <= {"--version", "-v", "-V"} and not rules.ORCHESTRATION.search(where):
+            yield self._hit(command, "unclear", "builds something from source, by steps that stand elsewhere")
+
+    def _find(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
+        """What is run on the files that are found, in the folder that is searched."""
+        for index, word in enumerate(arguments):
+            if word in ("-exec", "-execdir", "-ok", "-okdir"):
+                end = next((n for n in range(index, len(arguments)) if arguments[n] in (";", "+")), len(arguments))
+                found = "/".join((arguments[0], *_after(arguments, "-name", "-iname", "-path")))
+                words = [found if part == "{}" else part for part in arguments[index + 1 : end]]
+                yield from self._behind(command, words, 0)
+            elif word == "-delete":
+                yield from self._remove(command, program, arguments[:1])
+
+    def _trap(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
+        """Commands that wait for a signal."""
+        if len(arguments) > 1 and arguments[0] != "-":
+            yield from self._text(command, arguments[0])
+
+    def _hide(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
+        if any("=" in word for word in arguments):
+            yield self._hit(command, "unclear", "gives commands another meaning")
 
     def _eval(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
         """A text that is made at run time: the values that the script gives its variables are read like scripts."""
@@ -476,32 +447,47 @@ class _ShellReader:
             made_by = re.match(r"\$\((\w+)", word)
             if made_by and (_PYTHON.match(made_by[1]) or made_by[1] in ("echo", "printf", "jq", "yq", "sed", "grep")):
                 continue  # what makes the text is a command of the script, and read as one
-            variable = re.fullmatch(r"\$\{(\w+)\}", word)
-            values = self._script.values.get(variable[1], []) if variable else []
-            for value in dict.fromkeys(values):
-                if not re.fullmatch(r"\$\{\w+\}", value):
-                    hits = read_shell(self._script.path, value).hits
-                    yield from (msgspec.structs.replace(h, line=command.line, end_line=command.end_line) for h in hits)
+            variable = _VARIABLE.match(word)
+            values = self._values(variable) if variable else ()
+            for value in values:
+                if not value.startswith("$"):  # what a variable is made from is read where it is made
+                    yield from self._text(command, value)
             if "$" in word and not values:
                 yield self._hit(command, "unclear", "runs a text that is made at run time")
+
+    def _text(self, command: ShellCommand, text: str, line: int = 0) -> Iterator[Hit]:
+        """What a script does that stands in a command: at that command's lines, or from `line` on."""
+        reader = _ShellReader(Script(text, self._script.path, self._script.values), frozenset(self._functions))
+        inner = Reading(hits=tuple(reader.hits()), references=tuple(reader.references))
+        inner = inner.moved(line - 1) if line else inner.at(command.line, command.end_line)
+        self.references += inner.references
+        yield from inner.hits
 
     def _decode(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
         if any(word in ("-d", "-D", "--decode") for word in arguments):
             yield self._hit(command, "unclear", "decodes a text that cannot be read here")
 
-    def _run(self, command: ShellCommand, arguments: Sequence[str]) -> Iterator[Hit]:
+    def _run(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
         name = next((word for word in arguments if not word.startswith("-")), "")
-        if not name or any(re.fullmatch(r"-[a-z]*c", word) for word in arguments):
-            return
-        if re.search(r"\$\(.*\b(?:curl|wget)\b", name) or name.rpartition("/")[2] in self._downloads:
+        if any(re.fullmatch(r"-[a-z]*c", word) for word in arguments):
+            return  # its text is part of the script
+        if not name or "-s" in arguments:
+            if command.piped not in ("", "curl", "wget") and not command.stdin:
+                yield self._hit(command, "unclear", "runs what comes through a pipe")
+        elif re.search(r"\$\(.*\b(?:curl|wget)\b", name) or name.rpartition("/")[2] in self._downloads:
             yield self._hit(command, "unclear", "runs a program from the network")
-        self._refer(name, "script", command)
+        elif name.startswith("$(") and name.endswith(")"):
+            yield self._hit(command, "unclear", "runs a text that is made at run time")
+        elif not rules.PLAIN_SOURCES.search(name):
+            self._refer(name, "script", command)
 
     def _python(self, command: ShellCommand, arguments: Sequence[str]) -> Iterator[Hit]:
         if "-m" in arguments:
             module = arguments[arguments.index("-m") + 1 :]
-            if module[:1] == ["pip"] or module[:1] == ("pip",):
+            if module[:1] == ("pip",):
                 yield from self._pip(command, module[1:])
+            elif module and not rules.KNOWN_MODULES.match(module[0]):
+                self._refer(f"{module[0].replace('.', '/')}.py", "script", command)
             return
         if any(word.rpartition("/")[2] == "setup.py" for word in arguments):
             if any(word in ("install", "develop") for word in arguments):
@@ -518,24 +504,21 @@ class _ShellReader:
             name = next((word for word in arguments if not word.startswith("-")), "")
             if name.rpartition("/")[2] in self._downloads:
                 yield self._hit(command, "unclear", "runs a program from the network")
-            if name:
+            elif name:
                 self._refer(name, "script", command)
+            elif command.piped not in ("", "curl", "wget"):
+                yield self._hit(command, "unclear", "runs what comes through a pipe")
 
     def _text_for(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
         """A here-document for a program that is not Python by its name: a file that is written, or a function or
         variable that may stand for any program."""
-        if program not in ("cat", "tee"):
-            yield from self._program_text(command, command.stdin, arguments)
-            return
         targets = [*command.targets, *(arguments if program == "tee" else ())]
-        shell = any(target.endswith(_SHELL_ENDINGS) for target in targets) or command.stdin.startswith("#!")
+        shell = any(target.endswith(rules.SHELL_ENDINGS) for target in targets) or command.stdin.startswith("#!")
         if shell and "python" not in command.stdin.partition("\n")[0]:
-            hits: Iterable[Hit] = read_shell(self._script.path, command.stdin).hits
+            yield from self._text(command, command.stdin, command.stdin_line)
         else:
-            hits = _python_file(" ".join(targets), command.stdin, 0)
-        shift = command.stdin_line - 1
-        for hit in hits:
-            yield msgspec.structs.replace(hit, line=hit.line + shift, end_line=hit.end_line + shift)
+            hits = tuple(read_python(" ".join(targets), command.stdin))
+            yield from Reading(hits=hits).moved(command.stdin_line - 1).hits
 
     def _program_text(self, command: ShellCommand, text: str, arguments: Sequence[str]) -> Iterator[Hit]:
         """A Python program that stands in the script."""
@@ -551,8 +534,9 @@ class _ShellReader:
         if kind is None and writes and rules.ENGINE_MEMBER.search(self._script.expanded(" ".join(given))):
             kind = "engine"
         if kind is not None:
-            hit = _python_hit(text, kind, line)
-            yield msgspec.structs.replace(hit, line=command.line, end_line=max(hit.end_line, command.end_line))
+            hit = written(text, kind)
+            end = max(hit.end_line + line - 1, command.end_line)
+            yield msgspec.structs.replace(hit, line=command.line, end_line=end)
         elif rules.MODEL_CONFIG.search(f"{text} {' '.join(given)}") and writes:
             yield self._hit(command, "unclear", "rewrites a model's or draft's config.json")
         elif rules.EVAL_CLIENT.search(f"{text} {' '.join(given)}") and not rules.HIDDEN.search(text):
@@ -578,9 +562,9 @@ class _ShellReader:
                 ("--container-mounts=", "--volume=", "--mount=", "--bind=")
             ):
                 value = word.partition("=")[2] if "=" in word else following
-                for mounted in _MOUNT.findall(self._script.expanded(value)):
-                    if rules.place(mounted) is not None:
-                        yield _mounted(mounted, command.line, command.end_line)
+                for path in _MOUNT.findall(self._script.expanded(value)):
+                    if rules.place(path) is not None:
+                        yield mounted(path, command.line, command.end_line)
             elif word == "--setup-script" and re.fullmatch(r"[\w./-]+\.\w+", following):
                 self._refer(following, "setup", command)
             elif re.match(r"--(?:worker-extension-cls|worker-cls|load-plugins?)\b", word):
@@ -603,30 +587,22 @@ def _destinations(program: str, arguments: Sequence[str]) -> Iterator[str]:
         yield plain[-1]
 
 
-def _environment(name: str, value: str, command: str, line: int, end_line: int) -> Iterator[Hit]:
-    """A variable that brings other code into the engine's process."""
-    found: tuple[Kind, str] | None = None
-    if name == "VLLM_PLUGINS" and value:
-        found = "unclear", "loads plug-ins into vLLM"
-    elif name == "LD_PRELOAD" and value:
-        found = "unclear", "loads a library before all others"
-    elif name == "PYTHONPATH" and value:
-        found = _python_path(value, command)
-    if found is not None:
-        yield Hit(kind=found[0], line=line, end_line=end_line, what=f"{found[1]} ({name} {value[:60]})")
-
-
-def _python_path(value: str, command: str) -> tuple[Kind, str]:
-    """Folders that Python searches before its own."""
-    folders = [part for part in re.split(r"[:\s]", _PYTHONPATH_ITSELF.sub("", value)) if part]
-    foreign = [part for part in folders if not rules.ENGINE_PLACE.search(part)]
-    if not foreign:
-        return "harness", "puts folders of the image itself first"
-    if any(_ENGINE_FOLDER.search(part) for part in foreign):
-        return "engine", "puts an engine of its own before the image's"
-    client = rules.EVAL_CLIENT.search(f"{value} {command}")
-    return ("harness" if client else "unclear"), "puts Python code before the image's"
-
-
-def _mounted(path: str, line: int, end_line: int) -> Hit:
+def mounted(path: str, line: int, end_line: int) -> Hit:
+    """A mount over a path of the image."""
     return Hit(kind="engine", line=line, end_line=end_line, what=f"mounts something over files of the image ({path})")
+
+
+def _after(arguments: Sequence[str], *options: str) -> Iterator[str]:
+    """The words behind these options."""
+    return (arguments[n + 1] for n, word in enumerate(arguments[:-1]) if word in options)
+
+
+def _only_asks(program: str, arguments: Sequence[str]) -> bool:
+    """Whether `command`, `type` or `hash` only tells whether a program is there."""
+    return program != "command" or any(re.fullmatch(r"-[vV]+", word) for word in arguments[:1])
+
+
+def _runs_given(words: Sequence[str]) -> bool:
+    """Whether a command runs the words that its function is given: as its program, or behind a wrapper."""
+    runs = words[:1] if words and words[0] not in _WRAPPERS and words[0] not in _STARTERS else words[1:]
+    return any((found := _VARIABLE.match(word)) is not None and _GIVEN.match(found[1]) for word in runs)

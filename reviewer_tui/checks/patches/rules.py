@@ -75,6 +75,8 @@ ENGINE_MODULES = "|".join(
 COMPANION_MODULES = "mooncake|lmcache|nixl|rixl|nixl_cu13|mori|deep_ep|transformers|triton|quark|ucp"
 """Python modules that an engine uses and that a config may bring itself."""
 
+SHELL_ENDINGS = (".sh", ".bash", ".slurm", ".sbatch", ".env")
+
 _PACKAGES_FOLDER = r"(?:site|dist)-packages"
 
 # Files that came with the image. Folders of companions are tried first.
@@ -85,6 +87,17 @@ ENGINE_PLACE = re.compile(
     r"|/usr/(?:local/)?bin/(?:vllm|sglang|python)"
     r"|(?<![\w./-])(?:python/)?(?:vllm|sglang|aiter|flashinfer|tensorrt_llm)/[\w./-]+\.(?:py|so|cu|cuh|h|hpp|cpp)\b"
 )
+
+SYSTEM_PLACE = re.compile(
+    r"(?:^|(?<=\s))/(?:$|(?=\s))|(?<![\w.}])/(?:usr/(?:local/)?)?lib(?:64|32)?/(?!python)|(?<![\w.}])/usr/local/cuda"
+    r"|(?<![\w.}])/etc/ld\.so|(?<![\w.}])/opt/(?:rocm|hpcx|nvidia|amazon)\b"
+)
+"""The root of the image, and libraries that engines compute and communicate with."""
+IMAGE_PLACE = re.compile(
+    r"^(?:/usr/|/opt/|/s?bin\b|/lib|/etc/|/sgl-workspace/|/vllm-workspace/|/app/)|\.local/bin|\.cargo/bin|\bvenv\b|\.venv\b"
+    r"|_(?:VENV|HOME|PREFIX)\b"
+)
+"""Folders that come with an image, or that a package manager makes in it."""
 
 # Programs that find where the image keeps a module.
 _FINDS = r"(?:find_spec|import_module|files)\(\s*\\?[\"']"
@@ -98,6 +111,8 @@ _IMPORTS_ENGINE = re.compile(rf"{_IMPORTS}(?:{ENGINE_MODULES})\b")
 _IMPORTS_COMPANION = re.compile(rf"{_IMPORTS}(?:{COMPANION_MODULES})\b")
 _OWN_PLACE = re.compile(r"\w\.__(?:file|path)__|inspect\.get(?:source)?file")
 LOCATES_SOMETHING = re.compile(r"(?:find_spec|import_module)\(|__(?:file|path)__|inspect\.get(?:source)?file")
+LOCATES_BY_A_VALUE = re.compile(r"(?:find_spec|import_module|__import__)\(\s*(?![\"'][\w.]+[\"']\s*[,)])")
+"""Python that looks up a module whose name its text does not spell."""
 ENGINE_MEMBER = re.compile(rf"\b(?:{ENGINE_MODULES})\.[a-z_]\w*")
 ENGINE_MENTION = re.compile(rf"\b(?:{ENGINE_MODULES})\b")
 
@@ -142,7 +157,7 @@ ORCHESTRATION = re.compile(r"srt[-_]?slurm|srtctl|\bSRT_", re.I)
 MAY_PATCH = re.compile(
     r"\b(?:patch|apply|am|pip\w*|install|eval|exec|mount|make|cmake|dpkg|rpm|base64|uninstall)\b|pip_install"
     r"|\b(?:sed|perl|awk)\b.*\s-\w*i|(?:docker|podman|buildah)\b.*\b(?:build|buildx|commit)|\|\s*(?:bash|sh|python)"
-    r"|<<|setup|SETUP_SCRIPT|PYTHONPATH|LD_PRELOAD|VLLM_PLUGINS|\.sh\b|\.py\b|mounts?\b|volume|-cls\b|plugin|customize"
+    r"|<<|setup|SETUP_SCRIPT|PYTHON(?:PATH|STARTUP|HOME)|LD_[A-Z]|_PLUGINS|EXTERNAL|BASH_ENV|\bPATH\b|\.sh\b|\.py\b|mounts?\b|volume|-cls\b|plugin|customize"
     r"|\b(?:ed|ex|vim|conda|mamba|micromamba)\b|<\(|python\S*\s+-c|(?:sh|bash)\s+-\w*c|\$\{?\w*(?:VLLM|SGLANG|AITER|FLASHINFER|SITE|DIST|PACKAGE)"
     r"|clone\b.*(?:vllm|sglang|sgl-project|flashinfer|aiter|DeepGEMM|TensorRT-LLM|ATOM|\$\{?\w*(?:URL|REPOSITORY|SRC))",
     re.I,
@@ -199,6 +214,58 @@ PATCHED_ENGINE = re.compile(
     re.M,
 )
 PATCHED_ORCHESTRATION = re.compile(r"^(?:---|\+\+\+) (?:[ab]/)?(?:\S*/)?(?:srtctl|srt[-_]slurm)/", re.M)
+
+SETTINGS = (
+    PackageRule(_names(r"\w+_PLUGINS"), "unclear", "loads plug-ins into the engine"),
+    PackageRule(_names(r"LD_(?:PRELOAD|AUDIT)"), "unclear", "loads a library before all others"),
+    PackageRule(
+        _names(r"\w*EXTERNAL\w*(?:PACKAGE|MODULE|PATH)S?"), "unclear", "takes parts of the engine from another package"
+    ),
+    PackageRule(
+        _names("BASH_ENV", "ENV", "PYTHONSTARTUP", "PYTHONHOME", "PROMPT_COMMAND"),
+        "unclear",
+        "makes every shell or Python run something else first",
+    ),
+)
+"""Variables that bring other code into the engine's process."""
+
+KNOWN_PROGRAMS = frozenset(
+    """
+    : [ [[ bg break builtin caller case cd command compgen complete continue declare dirs disown echo
+    exit export false fg getopts hash help jobs kill let local logout mapfile popd printf pushd pwd read
+    readarray readonly return set shift shopt suspend test times true type typeset ulimit umask unset wait
+    arch b2sum basename cat chgrp chmod chown cksum cmp column comm cut date df diff dirname du egrep expand expr
+    fgrep file find fmt fold getconf getent grep groups head hostname hostid id iconv join jq less logger ls lsof md5sum
+    mkdir mkfifo mktemp more nl nproc od paste pathchk pr printenv ps pgrep pkill killall pstree readlink realpath rev
+    rmdir seq sha1sum sha256sum sha512sum shasum shuf sleep sort split stat strings stty sum sync tac tail touch tr
+    truncate tsort tty uname uniq uptime users w wc which whoami who xxd yq
+    bc cal clear dmesg free gzip gunzip zcat zstd bzip2 xz iostat vmstat top htop lscpu lsmod lspci lsblk mountpoint
+    findmnt swapon fuser umount ldd nm objdump readelf watch rg ag fd numastat numactl
+    ping ip ifconfig netstat ss nc nslookup dig host route ibv_devinfo ibv_devices ibstat ibstatus nicctl rdma ethtool
+    nvidia-smi dcgmi rocm-smi amd-smi rocminfo rocm_agent_enumerator hipconfig hy-smi nsys rocprof
+    sacct sacctmgr scancel scontrol sinfo squeue sbcast sattach sstat sprio srtctl
+    unsquashfs mksquashfs scp sftp
+    hf huggingface-cli git gh aws gsutil gcloud kubectl
+    vllm sglang trtllm-serve vllm-router sglang-router mooncake_master lmcache lm_eval lm-eval aiperf genai-perf
+    mini-extra nats-server etcd etcdctl envoy epp pd-sidecar redis-server nginx haproxy
+    """.split()  # noqa: SIM905
+)
+"""Programs that change no file of an engine by themselves. The last two lines are what serves, routes or measures, as
+the repository's own scripts start it. A program that is not here, that no rule reads, and that the repository does not
+define as a function, is for a person to judge."""
+
+KNOWN_MODULES = re.compile(
+    r"(?:sglang|sglang_router|vllm|vllm_router|dynamo|tensorrt_llm|atom|tilert|aiperf|lm_eval|mooncake|lmcache|torch"
+    r"|transformers|huggingface_hub|uvicorn|gunicorn|pytest|venv|virtualenv|ensurepip|json|http|site|sysconfig|platform"
+    r"|compileall|py_compile|zipfile|tarfile|timeit|pdb)(?:\.|\Z)"
+)
+"""Python modules that `python -m` runs and that serve, measure or change no engine."""
+
+PLAIN_SOURCES = re.compile(
+    r"(?:^|/)bin/activate\Z|^/etc/(?:profile|os-release|environment|bash)|/?\.(?:bashrc|profile)\Z|\.cargo/env\Z"
+    r"|/setvars\.sh\Z|/lmod/"
+)
+"""Files that a shell reads and that come with a system or a package manager."""
 
 REPOSITORIES = (
     PackageRule(
