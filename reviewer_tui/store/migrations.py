@@ -43,6 +43,29 @@ CACHE_STEPS: tuple[str, ...] = (
     """,
 )
 
+POST_STEPS: tuple[str, ...] = (
+    """
+    CREATE TABLE post (
+        uuid TEXT PRIMARY KEY,          -- identity of this one post, also in the mark of its text
+        host TEXT NOT NULL COLLATE NOCASE,
+        repository TEXT NOT NULL COLLATE NOCASE,
+        number INTEGER NOT NULL,
+        login TEXT NOT NULL COLLATE NOCASE,     -- whose token posts
+        head TEXT NOT NULL,             -- head of the pull request when it was confirmed
+        edits INTEGER,                  -- id of the comment that is edited, NULL for a new one
+        body TEXT NOT NULL,             -- exactly what is sent
+        digest TEXT NOT NULL,           -- SHA-256 of the body's words, as two equal comments share them
+        started_at TEXT NOT NULL,       -- ISO 8601, UTC, by GitHub's clock
+        state TEXT NOT NULL,            -- intended, sent, posted, unknown or abandoned
+        reason TEXT NOT NULL DEFAULT '',
+        comment INTEGER,                -- id of the comment it became
+        url TEXT NOT NULL DEFAULT '',
+        changed_at TEXT NOT NULL        -- ISO 8601, UTC, by this machine's clock
+    );
+    CREATE INDEX post_by_pull_request ON post (host, repository, number, state);
+    """,
+)
+
 
 def migrate(connection: sqlite3.Connection, steps: Sequence[str]) -> bool:
     """Bring a database to the newest version, whole or not at all, also while another process tries the same. False
