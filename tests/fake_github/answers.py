@@ -172,7 +172,7 @@ class Answers:
             "statuses_url": links["statuses"],
             "number": pull.number,
             "state": pull.state,
-            "locked": False,
+            "locked": pull.locked,
             "title": pull.title,
             "user": self.user(pull.user),
             "body": pull.body.replace("\n", "\r\n"),

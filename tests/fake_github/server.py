@@ -313,6 +313,10 @@ class FakeGitHub:
         name = next(one.full_name for one in self.world.repositories.values() if one.id == int(number))
         return self._routed(request._replace(path=f"{API}/repos/{name}{rest}"), login)
 
+    @route("GET", "{repo}")
+    def repository(self, request: Request, login: str, repository: Repository) -> Reply:
+        return Reply(200, self.answers.full_repository(repository))
+
     # --- pull requests -----------------------------------------------------------------------------------------------
 
     @route("GET", "{repo}/pulls")
@@ -365,10 +369,12 @@ class FakeGitHub:
     def post_comment(self, request: Request, login: str, repository: Repository, number: str) -> Reply:
         if not login:
             return Reply(401, {"message": "Requires authentication"})
-        body = request.body.get("body") if isinstance(request.body, dict) else None
-        if not isinstance(body, str) or len(body) > 65_536:
-            return Reply(422, {"message": "Validation Failed", "errors": [{"code": "unprocessable", "field": "data"}]})
+        if (refused := self._refused_body(request)) is not None:
+            return refused
         pull = repository.pulls[int(number)]
+        if pull.locked and repository.permissions.get(login) not in ("admin", "maintain", "write"):
+            return Reply(403, {"message": "Unable to create comment because issue is locked."})
+        body = request.body["body"].rstrip()
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         association = "MEMBER" if repository.permissions.get(login) else "NONE"
         comment = Comment(self.world.next_id(), self.world.users[login], body, now, now, association)
@@ -385,9 +391,21 @@ class FakeGitHub:
         pull, comment = self._find_comment(repository, int(number))
         if comment.user is None or comment.user.login != login:
             return Reply(403, {"message": "Must have admin rights to Repository."})
-        comment.body = request.body["body"]
+        if (refused := self._refused_body(request)) is not None:
+            return refused
+        comment.body = request.body["body"].rstrip()
         comment.updated_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         return Reply(200, self.answers.comment(repository, pull, comment))
+
+    def _refused_body(self, request: Request) -> Reply | None:
+        """The refusal of a text that no comment may have."""
+        body = request.body.get("body") if isinstance(request.body, dict) else None
+        if isinstance(body, str) and body.strip() and len(body) <= 65_536:
+            return None
+        long = isinstance(body, str) and len(body) > 65_536
+        said = "Body is too long (maximum is 65536 characters)" if long else "Body can't be blank"
+        error = {"resource": "IssueComment", "code": "unprocessable", "field": "data", "message": said}
+        return Reply(422, {"message": "Validation Failed", "errors": [error]})
 
     # --- git ---------------------------------------------------------------------------------------------------------
 

@@ -84,6 +84,7 @@ class Pull:
     body: str = ""
     head_repo: str | None = None
     draft: bool = False
+    locked: bool = False
     state: str = "open"
     merged_at: str | None = None
     merge_commit_sha: str | None = None

@@ -71,6 +71,15 @@ class RequestRefusedError(GitHubError):
     """400, 422 and other refusals of what was asked."""
 
 
+class CommentRefusedError(GitHubError):
+    """GitHub surely did not take a comment, for a reason that lies with the comment or the conversation. `kind` is
+    `locked`, `blocked`, `too_long`, `spam` or `invalid`."""
+
+    def __init__(self, message: str, remedy: str, *, kind: str, endpoint: str = "", status: int | None = None) -> None:
+        super().__init__(message, remedy, endpoint=endpoint, status=status)
+        self.kind = kind
+
+
 class ServerFaultError(GitHubError):
     """GitHub failed (5xx), also after several tries."""
 
