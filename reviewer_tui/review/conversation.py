@@ -7,7 +7,7 @@ from reviewer_tui.model.snapshot import Snapshot
 from reviewer_tui.signoff.parse import is_sign_off
 
 # Reviews in these states are not on record.
-_OFF_THE_RECORD = ("DISMISSED", "PENDING")
+OFF_THE_RECORD = ("DISMISSED", "PENDING")
 
 
 def posted_sign_offs(snapshot: Snapshot) -> tuple[Comment, ...]:
@@ -15,7 +15,7 @@ def posted_sign_offs(snapshot: Snapshot) -> tuple[Comment, ...]:
     return tuple(
         comment
         for comment in snapshot.conversation.value or ()
-        if comment.review_state not in _OFF_THE_RECORD and is_sign_off(comment.body, comment.is_bot)
+        if comment.review_state not in OFF_THE_RECORD and is_sign_off(comment.body, comment.is_bot)
     )
 
 
