@@ -13,6 +13,7 @@ from reviewer_tui.recipes import sglang
 from reviewer_tui.recipes.arm import Engine
 from reviewer_tui.recipes.find import candidate_pages, read_page
 from reviewer_tui.recipes.links import judge, page_address, page_file, page_of_file, recipe_files
+from reviewer_tui.recipes.reading import NOT_PUBLISHED
 from reviewer_tui.recipes.submitted import Variant
 
 
@@ -93,7 +94,7 @@ def _inside(paths: Iterable[str]) -> set[str]:
 
 
 def problems_of(pages: Iterable[Page]) -> tuple[Problem, ...]:
-    """What could not be read on the pages, each once. A cell that a page does not publish was read, and counts for
+    """What could not be read on the pages, each once. What a page does not publish was read, and counts for
     nothing."""
     found = dict.fromkeys(problem for page in pages for problem in page.reading.problems)
-    return tuple(problem for problem in found if problem.rule != "unpublished-cell")
+    return tuple(problem for problem in found if problem.rule not in NOT_PUBLISHED)

@@ -1,4 +1,4 @@
-"""Encoding B: a `config` literal whose cells are deployments, flat and complete."""
+"""Encoding B: a `config` literal whose cells are deployments."""
 
 from __future__ import annotations
 
@@ -8,110 +8,117 @@ from typing import Any
 
 from reviewer_tui.model.finding import Problem
 from reviewer_tui.recipes.arguments import read_arguments
-from reviewer_tui.recipes.arm import Reading, RecipeArm, Role, line_of
+from reviewer_tui.recipes.arm import Reading, RecipeArm, Role, RoleName, line_of
+from reviewer_tui.recipes.cell_config import CellConfig
 from reviewer_tui.recipes.command import plain_words
-from reviewer_tui.recipes.javascript import exported_literal
-from reviewer_tui.recipes.reading import UnreadableError
 
 MAX_CELLS = 5_000
 
-_DIMENSIONS = {
-    "hw": "supportedHardware",
-    "variant": "variants",
-    "quant": "quantizations",
-    "strategy": "strategies",
-    "nodes": "nodesOptions",
-}
-_KEYS = (*_DIMENSIONS.values(), "hardware", "modelNames", "placeholders", "cells")
 _PLACEHOLDER = re.compile(r"\{\{(\w{1,60})\}\}")
 _NODES = re.compile(r"multi-(\d{1,3})$")
+_FIRST = re.compile(r"[\s=]")
+_ROLES: Mapping[str, RoleName] = {"prefill": "prefill", "decode": "decode"}
 
 
 def read(source: bytes, origin: Mapping[str, str], name: str = "config") -> Reading:
-    """The published cells of a config file.
+    """The published cells of a config file, each with every overlay that can be laid over it.
 
-    A cell is published where the page's selectors can reach it: each value of its `match` is declared, and no earlier
-    cell has the same match (SGLang's page engine shows the first). What the playground's knobs could add is not
-    published. Raises `UnreadableError` where the file is no literal.
+    A cell is published where the page's selectors can reach it: each value of its `match` is declared and can be
+    chosen, and no earlier cell has the same match (SGLang's page engine shows the first). What the playground's knobs
+    could add is not published. Raises `UnreadableError` where the file is no literal.
     """
     path = origin["path"]
-    config = exported_literal(source, name, path, only=_KEYS)
-    cells = config.get("cells") if isinstance(config, dict) else None
-    if not isinstance(cells, list):
-        raise UnreadableError(path, f"The {name} has no list of cells.", "unknown-format")
-    declared = {dimension: _declared(config, key) for dimension, key in _DIMENSIONS.items()}
+    config = CellConfig(source, path, name)
     arms: dict[tuple[str, ...], RecipeArm] = {}
+    taken: set[tuple[str, ...]] = set()
     problems: list[Problem] = []
-    for cell in cells[:MAX_CELLS]:
-        match = _match(cell)
+    for cell in config.cells[:MAX_CELLS]:
+        match = _match(cell, config)
         if match is None:
             problems.append(Problem(path=path, message="A cell has no complete match.", rule="bad-cell"))
             continue
-        hidden = next((d for d, value in match.items() if value not in declared[d]), None)
+        hidden = config.hidden(match)
         if hidden is not None:
-            problems.append(_unreachable(path, match, hidden, cell))
-        elif tuple(match.values()) not in arms:
-            arms[tuple(match.values())] = _arm(cell, match, config, origin)
+            problems.append(_unreachable(path, match, hidden, cell, config))
+        elif tuple(match.values()) not in taken and cell.get("redirect") is not True:
+            taken.add(tuple(match.values()))
+            for selection in config.selections(match):
+                arms[tuple(selection.values())] = _arm(cell, match, selection, config, origin)
     return Reading(arms=tuple(arms.values()), problems=tuple(problems))
 
 
-def _declared(config: Mapping[str, Any], key: str) -> frozenset[str]:
-    values = config.get(key)
-    listed = values if isinstance(values, list) else []
-    return frozenset(str(v.get("id", "")) if isinstance(v, dict) else str(v) for v in listed)
-
-
-def _match(cell: Any) -> dict[str, str] | None:
+def _match(cell: Any, config: CellConfig) -> dict[str, str] | None:
     match = cell.get("match") if isinstance(cell, dict) else None
-    if not isinstance(match, dict) or not all(isinstance(match.get(d), str) for d in _DIMENSIONS):
+    if not isinstance(match, dict) or not all(isinstance(match.get(d), str) for d in config.dimensions):
         return None
-    return {dimension: match[dimension] for dimension in _DIMENSIONS}
+    return {dimension: match[dimension] for dimension in config.dimensions}
 
 
-def _unreachable(path: str, match: Mapping[str, str], dimension: str, cell: Mapping[str, Any]) -> Problem:
+def _unreachable(
+    path: str, match: Mapping[str, str], dimension: str, cell: Mapping[str, Any], config: CellConfig
+) -> Problem:
     message = (
         f"The cell {' · '.join(match.values())} is not published: {match[dimension]} is not among the page's "
-        f"{_DIMENSIONS[dimension]}."
+        f"{config.listed_in(dimension)}."
     )
     return Problem(path=path, message=message, rule="unpublished-cell", line=line_of(cell["match"][dimension]))
 
 
 def _arm(
-    cell: Mapping[str, Any], match: Mapping[str, str], config: Mapping[str, Any], origin: Mapping[str, str]
+    cell: Mapping[str, Any],
+    match: Mapping[str, str],
+    selection: Mapping[str, str],
+    config: CellConfig,
+    origin: Mapping[str, str],
 ) -> RecipeArm:
-    checkpoint = _checkpoint(config, match)
-    texts = _defaults(config) | {"MODEL_NAME": checkpoint}
-    words = [word for flag in _texts(cell.get("flags")) for word in _words(flag, texts)]
-    env = dict(_assignment(text, texts) for text in _texts(cell.get("env")))
-    nodes = _NODES.match(match["nodes"])
-    count = int(nodes[1]) if nodes and int(nodes[1]) > 0 else 1
+    checkpoint = _checkpoint(config.data, match)
+    texts = _defaults(config.data) | {"MODEL_NAME": checkpoint}
+    stripped = config.overlay(selection, "stripPrefixes")
+    flags = [flag for flag in _texts(cell.get("flags")) if _FIRST.split(flag, 1)[0] not in stripped]
+    words = [word for flag in (*flags, *config.overlay(selection, "flags")) for word in _words(flag, texts)]
+    variables = (*_texts(cell.get("env")), *config.overlay(selection, "env"))
+    env = dict(_assignment(text, texts) for text in variables)
+    nodes = _nodes(cell, match)
     args = read_arguments("sglang", words)
     model = args["model"].value if "model" in args else checkpoint
+    chosen = {**match, **config.overlaid(selection)}
     return RecipeArm(
         repository=origin["repository"],
         path=origin["path"],
         commit=origin["commit"],
         url=origin["url"],
-        label=" · ".join(match.values()),
+        label=" · ".join(chosen.values()),
         engine="sglang",
         checkpoint=str(model),
         hardware=match["hw"].lower(),
-        nodes=count,
-        roles=(Role(name="worker", args=args, env=env, nodes=count),),
+        nodes=nodes,
+        roles=(Role(name=_ROLES.get(match.get("pdMode", ""), "worker"), args=args, env=env, nodes=nodes),),
         encoding="cells",
         line=line_of(cell["match"]["hw"]),
         verified=_verified(cell),
-        selection={name: str(value) for name, value in match.items()},
+        selection={name: str(value) for name, value in chosen.items()},
     )
 
 
+def _nodes(cell: Mapping[str, Any], match: Mapping[str, str]) -> int:
+    """How many nodes a cell spans: by its dimension `nodes` where the config has one, else as the cell says."""
+    if "nodes" in match:
+        found = _NODES.match(match["nodes"])
+        count: Any = int(found[1]) if found else 1
+    else:
+        count = cell.get("nnodes", 1)
+    return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 1
+
+
 def _checkpoint(config: Mapping[str, Any], match: Mapping[str, str]) -> str:
-    """The checkpoint of a cell: by hardware, variant and quantization, else by variant and quantization."""
+    """The checkpoint of a cell: by hardware, variant and quantization, by the last two, by hardware, or the only
+    one."""
     names = config.get("modelNames")
     if not isinstance(names, dict):
         return ""
-    pair = f"{match['variant']}|{match['quant']}"
-    return str(names.get(f"{match['hw']}|{pair}") or names.get(pair) or "")
+    pair = f"{match.get('variant', '')}|{match.get('quant', '')}"
+    keys = (f"{match['hw']}|{pair}", pair, match["hw"], "default")
+    return next((str(names[key]) for key in keys if names.get(key)), "")
 
 
 def _defaults(config: Mapping[str, Any]) -> dict[str, str]:
@@ -119,9 +126,9 @@ def _defaults(config: Mapping[str, Any]) -> dict[str, str]:
     if not isinstance(placeholders, dict):
         return {}
     return {
-        str(name): str(settings["default"])
+        str(name): str(settings.get("default", ""))
         for name, settings in placeholders.items()
-        if isinstance(settings, dict) and "default" in settings
+        if isinstance(settings, dict)
     }
 
 

@@ -14,6 +14,7 @@ from reviewer_tui.recipes.arm import Engine, Reading
 from reviewer_tui.recipes.compare import Comparison, PolicyName, compare
 from reviewer_tui.recipes.equivalence import hardware_names
 from reviewer_tui.recipes.links import SGLANG, VLLM_RECIPES, page_of_file, recipe_files
+from reviewer_tui.recipes.reading import NOT_PUBLISHED
 from reviewer_tui.recipes.submitted import Variant
 
 MAX_PAGES = 6
@@ -50,7 +51,7 @@ def read_page(tree: Tree, engine: Engine, path: str, variants: Sequence[Variant]
     """A page's arms for the hardware of these variants; of a page that has none, all its arms."""
     hardware = sorted({name for variant in variants for name in hardware_names(variant.hardware)})
     reading = _read(tree, engine, path, hardware, variants)
-    unread = any(problem.rule != "unpublished-cell" for problem in reading.problems)
+    unread = any(problem.rule not in NOT_PUBLISHED for problem in reading.problems)
     return reading if reading.arms or unread else _read(tree, engine, path, None, variants)
 
 

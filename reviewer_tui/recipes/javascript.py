@@ -77,6 +77,16 @@ def exported_literal(source: bytes, name: str, path: str, only: tuple[str, ...] 
     raise UnreadableError(path, f"The script exports no constant named {name}.", "no-export")
 
 
+def exported_members(source: bytes, name: str, path: str) -> dict[str, Node]:
+    """The members of `export const <name> = {…}`, unread, by key. Raises `UnreadableError` where there is no such
+    object, or a member of it has a syntax error."""
+    for found, node in exported(parse(source, path)):
+        if found == name and node.type == "object":
+            pairs = [(child.child_by_field_name("key"), child.child_by_field_name("value")) for child in node.children]
+            return {key_of(key, path): value for key, value in pairs if key is not None and value is not None}
+    raise UnreadableError(path, f"The script exports no object named {name}.", "no-export")
+
+
 def _as_json(source: bytes, name: str) -> Any:
     """The literal where it is plain JSON up to the end of the file (generated files are); None otherwise."""
     for match in _EXPORTED_JSON.finditer(source[:20_000]):

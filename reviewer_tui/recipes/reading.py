@@ -5,6 +5,9 @@ from __future__ import annotations
 from reviewer_tui.model.errors import DataError
 from reviewer_tui.model.finding import Problem
 
+NOT_PUBLISHED = frozenset({"unpublished-cell", "script-fails"})
+"""Rules of problems with what was read, and what the page does not show to anybody: such counts for nothing."""
+
 
 class UnreadableError(DataError):
     """A page, script or document could not be read; `problem` says where and why."""

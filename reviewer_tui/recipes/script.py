@@ -293,7 +293,7 @@ class Interpreter(Machine):
 
         def bind(scope: Scope, value: Any) -> None:
             if value is None or value is UNDEFINED:
-                raise self.unknown(node)
+                raise self.thrown(node)
             for key, part in parts:
                 part(scope, self.member(value, key, node))
             if rest is not None:
@@ -491,6 +491,8 @@ class Interpreter(Machine):
 
     def _unary(self, node: Node, depth: int) -> Evaluate:
         operator = node.child_by_field_name("operator")
+        if operator is not None and text_of(operator) == "delete":
+            return self._delete(node, depth)
         operand = self.field(node, "argument", depth)
         match text_of(operator) if operator is not None else "":
             case "!":
@@ -502,6 +504,22 @@ class Interpreter(Machine):
             case "typeof":
                 return lambda scope: type_name(operand(scope))
         return self.refusal(node)
+
+    def _delete(self, node: Node, depth: int) -> Evaluate:
+        target = node.child_by_field_name("argument")
+        if target is None or target.type not in ("member_expression", "subscript_expression") or _is_optional(target):
+            return self.refusal(node)
+        owner, key = self.field(target, "object", depth), self.key(target, depth)
+
+        def run(scope: Scope) -> Any:
+            value = owner(scope)
+            if not isinstance(value, ScriptObject):
+                raise self.unknown(node)
+            self.changing(value, node)
+            value.pop(self.shown(key(scope), node), None)
+            return True
+
+        return run
 
     def _binary(self, node: Node, depth: int) -> Evaluate:
         left, right = self.field(node, "left", depth), self.field(node, "right", depth)
@@ -612,7 +630,7 @@ class Interpreter(Machine):
             if value is None or value is UNDEFINED:
                 if optional:
                     raise _ShortCircuit
-                raise self.unknown(node)
+                raise self.thrown(node)
             return value, self.member(value, key(scope), node)
 
         return read

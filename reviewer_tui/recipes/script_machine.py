@@ -6,6 +6,7 @@ No method reaches outside the values it is given. What is not known stops the ev
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import math
@@ -33,6 +34,14 @@ from reviewer_tui.recipes.script_values import (
 
 MAX_STEPS = 400_000
 MAX_CALLS = 60
+
+
+class ThrownError(UnreadableError):
+    """The script itself fails here, as it would in a browser: it asks null or undefined for something, or calls what is
+    no function. Nothing is unknown about it."""
+
+    def __init__(self, path: str, message: str, line: int) -> None:
+        super().__init__(path, message, "script-fails", line)
 
 
 class Scope:
@@ -94,6 +103,10 @@ class Machine:
         shown = " ".join(text_of(node).split())[:60]
         return self.fail(node, f"The widget's script cannot be evaluated here: `{shown}`.")
 
+    def thrown(self, node: Node) -> ThrownError:
+        shown = " ".join(text_of(node).split())[:60]
+        return ThrownError(self.path, f"The widget's script fails here: `{shown}`.", line_of_node(node))
+
     def too_long(self, node: Node) -> UnreadableError:
         return self.fail(node, "The widget's script builds a text or a list that is too long.", "too-large")
 
@@ -127,7 +140,7 @@ class Machine:
                 return function(*arguments)
             except (TypeError, ValueError, IndexError, OverflowError):
                 raise self.unknown(node) from None
-        raise self.unknown(node)
+        raise self.thrown(node) if function is None or function is UNDEFINED else self.unknown(node)
 
     def freeze(self, value: Any) -> None:
         """Make a shared value read-only for this and later eras."""
@@ -233,6 +246,8 @@ class Machine:
 
     def member(self, value: Any, key: Any, node: Node) -> Any:
         """A property or a method of a value; undefined where it has none."""
+        if value is None or value is UNDEFINED:
+            raise self.thrown(node)
         if isinstance(value, ScriptObject):
             name = self.shown(key, node)
             if name in value:
@@ -306,7 +321,7 @@ class Machine:
     # -- what globals and values know ---------------------------------------------------------------------------------
 
     def namespace(self, space: str, name: str, node: Node) -> Native:
-        """A function of `Object`, `Array`, `Math` or `JSON`."""
+        """A function of `Object`, `Array`, `Math`, `JSON` or `Number`."""
         functions: dict[str, Native] = {
             "Object.keys": lambda o: ScriptArray([k for k, _ in self.entries(o, node)], self.era),
             "Object.values": lambda o: ScriptArray([v for _, v in self.entries(o, node)], self.era),
@@ -338,6 +353,11 @@ class Machine:
             "Math.round": lambda n: normal(math.floor(self.finite(n, node) + 0.5)),
             "Math.abs": lambda n: normal(abs(self.finite(n, node))),
             "JSON.stringify": lambda value: self.json(value, node),
+            "Number.parseInt": _parsed_int,
+            "Number.parseFloat": _parsed_float,
+            "Number.isFinite": lambda n=UNDEFINED: _is_number(n) and math.isfinite(n),
+            "Number.isInteger": lambda n=UNDEFINED: _is_number(n) and math.isfinite(n) and n == math.floor(n),
+            "Number.isNaN": lambda n=UNDEFINED: _is_number(n) and math.isnan(n),
         }
         function = functions.get(f"{space}.{name}")
         if function is None:
@@ -436,6 +456,22 @@ class Machine:
             value.reverse()
             return value
 
+        def ordered(function: Any = UNDEFINED) -> ScriptArray:
+            self.changing(value, node)
+            self.step(node, len(value))
+
+            def compared(one: Any, two: Any) -> int:
+                if function is UNDEFINED:
+                    left, right = (self.shown(item, node).encode("utf-16-be", "surrogatepass") for item in (one, two))
+                    return (left > right) - (left < right)
+                told = self.number(self.call(function, [one, two], node), node)
+                return (told > 0) - (told < 0)
+
+            present = [item for item in value if item is not UNDEFINED]
+            missing = len(value) - len(present)
+            value[:] = [*sorted(present, key=functools.cmp_to_key(compared)), *itertools.repeat(UNDEFINED, missing)]
+            return value
+
         def reduced(function: Any, *start: Any) -> Any:
             items = list(value)
             total = start[0] if start else items.pop(0) if items else UNDEFINED
@@ -480,6 +516,7 @@ class Machine:
             ),
             "keys": lambda: made(range(len(value))),
             "reverse": reverse,
+            "sort": ordered,
         }
         return methods.get(name)
 
@@ -518,6 +555,27 @@ class Namespace:
         self.name = name
 
 
+class Constructor(Namespace):
+    """A global object that can be called as well."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, name: str, function: Native) -> None:
+        super().__init__(name)
+        self.function = function
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.function(*arguments)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _parsed_float(value: Any = UNDEFINED, *_: Any) -> Any:
+    return normal(to_number(value))
+
+
 def _parsed_int(text: Any = UNDEFINED, *_: Any) -> Any:
     digits = ""
     for character in to_text(text).strip():
@@ -530,10 +588,10 @@ def _parsed_int(text: Any = UNDEFINED, *_: Any) -> Any:
 GLOBALS: dict[str, Any] = {
     **{name: Namespace(name) for name in ("Object", "Array", "Math", "JSON")},
     "String": lambda value="", *_: to_text(value),
-    "Number": lambda value=0, *_: normal(to_number(value)),
+    "Number": Constructor("Number", lambda value=0, *_: normal(to_number(value))),
     "Boolean": lambda value=UNDEFINED, *_: truthy(value),
     "parseInt": _parsed_int,
-    "parseFloat": lambda value=UNDEFINED, *_: normal(to_number(value)),
+    "parseFloat": _parsed_float,
     "NaN": math.nan,
     "Infinity": math.inf,
 }

@@ -20,7 +20,7 @@ from reviewer_tui.recipes.arguments import read_arguments
 from reviewer_tui.recipes.arm import Encoding, Reading, RecipeArm, Role, joined
 from reviewer_tui.recipes.command import FoundCommand, server_commands
 from reviewer_tui.recipes.hardware import nearest
-from reviewer_tui.recipes.javascript import exported_names
+from reviewer_tui.recipes.javascript import exported_names, parse
 from reviewer_tui.recipes.mdx import FencedBlock, PageImport, fenced_blocks, imports
 from reviewer_tui.recipes.prose import widths
 from reviewer_tui.recipes.reading import UnreadableError
@@ -31,7 +31,8 @@ DOCS_ROOTS = ("docs", "docs_new")
 SITE = "https://docs.sglang.io/cookbook"
 MAX_COMMANDS = 1000
 
-_MULTI_NODE = re.compile(r"--nnodes[ =](\d+)")
+# Every server command has one of these words; a snippet without them draws something else.
+_STARTS_SERVER = re.compile(rb"launch_server|\bserve\b|api_server|\bdynamo\b")
 
 
 def page_url(page_path: str) -> str:
@@ -94,7 +95,10 @@ def _read_import(tree: Tree, page_path: str, found: PageImport, hardware: Sequen
     if source is None:
         raise UnreadableError(page_path, f"The page imports {found.path}, which is not there.", "no-file", found.line)
     origin = {"repository": REPOSITORY, "path": found.path, "commit": tree.revision, "url": page_url(page_path)}
-    match encoding_of(source, found.path):
+    encoding = encoding_of(source, found.path)
+    if encoding == "widget" and not _STARTS_SERVER.search(source) and not parse(source, found.path).has_error:
+        return Reading()
+    match encoding:
         case "agentx":
             return agentx.read(source, origin)
         case "cells":
@@ -115,12 +119,15 @@ def read_widget(
     """
     widget = Widget(source, origin["path"], component)
     arms: dict[tuple[Any, ...], RecipeArm] = {}
+    failing: dict[Problem, None] = {}
     for shown in widget.commands(hardware):
+        if shown.fails is not None:
+            failing[shown.fails] = None
         for command in server_commands(shown.text):
             arm = _widget_arm(shown, command, origin, widget.hardware_option)
             key = (arm.hardware, tuple(sorted(command.env.items())), command.words)
             arms.setdefault(key, arm)
-    return Reading(arms=tuple(arms.values()))
+    return Reading(arms=tuple(arms.values()), problems=tuple(failing))
 
 
 def _widget_arm(

@@ -1,13 +1,12 @@
 """Encoding A: a React widget whose function builds the command from the visitor's choices.
 
-The widget's `options` give the choices, its command function the text. Both are evaluated from the syntax tree
+The widget's options give the choices, its command function the text. Both are evaluated from the syntax tree
 (`script`), choice by choice; what cannot be evaluated is said with its line.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -15,26 +14,30 @@ from typing import Any
 import msgspec
 from tree_sitter import Node
 
+from reviewer_tui.model.finding import Problem
+from reviewer_tui.recipes.choices import Choices, Offer
 from reviewer_tui.recipes.javascript import exported, line_of_node, parse, text_of
 from reviewer_tui.recipes.reading import UnreadableError
 from reviewer_tui.recipes.script import Interpreter
 from reviewer_tui.recipes.script_machine import Scope, ScriptFunction
-from reviewer_tui.recipes.script_values import UNDEFINED, ScriptArray, ScriptObject, truthy
+from reviewer_tui.recipes.script_values import UNDEFINED, ScriptArray, ScriptObject
 
-MAX_SELECTIONS = 4_000
-MAX_SUBSETS = 64
+MAX_SELECTIONS = 20_000
 
 _COMMAND_FUNCTION = re.compile(r"(?:generate|build|render|make|get)\w*Command$")
-_PARSER = re.compile(r"\bparser\b", re.I)
-_HARDWARE = ("hardware", "hw", "gpu", "platform", "hardwarePlatform")
+_OPTIONS_FUNCTION = re.compile(r"get\w*Options$")
+_HANDLER = re.compile(r"(?:handle|on)\w*(?:Change|Select|Click)$")
+_DECISIONS = ("if_statement", "switch_statement", "for_statement", "for_in_statement", "ternary_expression")
 
 
 class WidgetCommand(msgspec.Struct, frozen=True, kw_only=True):
-    """One reachable selection and the command that the widget shows for it."""
+    """One reachable selection and the command that the widget shows for it; none where its script `fails`, or cannot be
+    evaluated."""
 
     selection: dict[str, str]
     text: str
     line: int
+    fails: Problem | None = None
 
 
 class Widget:
@@ -54,9 +57,12 @@ class Widget:
         self.shared: dict[str, Any] = {}
         self.lines: dict[str, int] = {}
         self.declared: dict[str, Node | None] = {}
+        self.setters: set[str] = set()
+        self.after: Any = UNDEFINED
         self._declare()
+        self.owner = self._owner()
         self.command_name = self._command_name()
-        self.options = self._options()
+        self.offer = self._offer()
 
     # -- the component's own scope --------------------------------------------------------------------------------
 
@@ -72,6 +78,8 @@ class Widget:
             elif node.type in ("lexical_declaration", "variable_declaration"):
                 for declarator in node.named_children:
                     self._declare_declarator(lazy, declarator)
+        for setter in self.setters:
+            outer.names[setter] = self._set
         outer.names["useState"] = lambda initial=UNDEFINED: ScriptArray([initial, UNDEFINED], -1)
         outer.names["useMemo"] = lambda function, *_: self.interpreter.call(function, [], self.body)
         outer.names["useCallback"] = lambda function, *_: function
@@ -82,9 +90,10 @@ class Widget:
         name, value = declarator.child_by_field_name("name"), declarator.child_by_field_name("value")
         if declarator.type != "variable_declarator" or name is None:
             return
-        state = _state_name(name, value)
-        if state is not None:
-            lazy[state] = functools.partial(self._read_state, state)
+        state = _state_names(name, value)
+        if state:
+            lazy[state[0]] = functools.partial(self._read_state, state[0])
+            self.setters.update(state[1:])
             return
         for bound in _bound_names(name):
             self._declare_one(lazy, bound, declarator, value)
@@ -118,6 +127,13 @@ class Widget:
             raise UnreadableError(self.path, f"The widget's state {name} is not known.", "cannot-evaluate")
         return self.states[name]
 
+    def _set(self, following: Any = UNDEFINED, *_: Any) -> Any:
+        """The page changes the choices."""
+        if isinstance(following, ScriptFunction):
+            following = self.interpreter.call(following, [self.after], self.body)
+        self.after = following
+        return UNDEFINED
+
     def get(self, name: str) -> Any:
         """The value of one of the component's declarations; undefined where it has none of that name."""
         lazy = self.scope.lazy or {}
@@ -127,17 +143,42 @@ class Widget:
 
     # -- what the widget offers -----------------------------------------------------------------------------------
 
+    def _owner(self) -> str | None:
+        """The name of the object that holds both the options and the command function, where one does."""
+        for name, value in self.declared.items():
+            keys = _keys_of(value)
+            if "options" in keys and any(map(_COMMAND_FUNCTION.match, keys)):
+                return name
+        return None
+
     def _command_name(self) -> str:
-        for name in self.scope.lazy or {}:
+        names = self.scope.lazy or {} if self.owner is None else _keys_of(self.declared[self.owner])
+        for name in names:
             if _COMMAND_FUNCTION.match(name):
                 return name
         raise UnreadableError(self.path, "The widget has no function that builds a command.", "unknown-format")
 
-    def _options(self) -> Mapping[str, ScriptObject]:
-        options = self.guarded(lambda: self.get("options"))
+    def _offer(self) -> Offer:
+        """The widget's options: a table, or a table from which a function makes the one that is shown."""
+        display: ScriptFunction | None = None
+        if self.owner is not None:
+            owner = self.guarded(lambda: self.get(str(self.owner)))
+            options = owner.get("options", UNDEFINED) if isinstance(owner, ScriptObject) else UNDEFINED
+        else:
+            options = self.guarded(lambda: self.get("options"))
+            if options is UNDEFINED:
+                options = self.guarded(lambda: self.get("baseOptions"))
+                name = next((n for n in self.declared if _OPTIONS_FUNCTION.match(n)), "")
+                made = self.guarded(lambda: self.get(name))
+                display = made if isinstance(made, ScriptFunction) else None
         if not isinstance(options, ScriptObject) or not all(isinstance(o, ScriptObject) for o in options.values()):
             raise UnreadableError(self.path, "The widget has no table of options.", "unknown-format")
-        return options
+        return Offer(self.path, options, display, self.ask, self.text)
+
+    def ask(self, function: ScriptFunction, choices: Choices) -> Any:
+        """What a function of the widget says to these choices."""
+        self.start(choices)
+        return self.guarded(lambda: self.interpreter.call(function, [choices], self.body))
 
     def guarded(self, evaluate: Callable[[], Any]) -> Any:
         try:
@@ -148,36 +189,120 @@ class Widget:
     @property
     def hardware_option(self) -> str | None:
         """The option that chooses the hardware."""
-        return next((name for name in self.options if name in _HARDWARE), None)
+        return self.offer.hardware_option
 
     def commands(self, hardware: Sequence[str] | None = None) -> Iterator[WidgetCommand]:
         """The command of every selection that a visitor can reach, one at a time.
 
         `hardware` keeps only these ids of the hardware option. Options that only pick a parser stay at their default.
-        Raises `UnreadableError` where the script cannot be evaluated or offers too many selections.
+        Where the script cannot be evaluated for a selection, or fails in a browser as well, there is no command
+        (`fails` says why). Raises `UnreadableError` where the options cannot be evaluated or are too many.
         """
-        for count, selection in enumerate(self.selections(hardware)):
+        told: set[str] = set()
+        for count, selection in enumerate(self.offer.selections(hardware)):
             if count >= MAX_SELECTIONS:
                 raise UnreadableError(
                     self.path, f"The widget offers more than {MAX_SELECTIONS} selections.", "too-large"
                 )
-            yield WidgetCommand(
-                selection={name: self.chosen(value) for name, value in selection.items()},
-                text=self.command(selection),
-                line=self.lines[self.command_name],
-            )
+            shown = self._shown(selection)
+            if shown.text in told or self.stays(selection):
+                told.add(shown.text)
+                yield shown
+
+    def _shown(self, selection: Mapping[str, Any]) -> WidgetCommand:
+        fails = None
+        try:
+            text = self.command(selection)
+        except UnreadableError as error:
+            if error.problem.rule not in ("cannot-evaluate", "script-fails"):
+                raise
+            text, fails = "", error.problem
+        return WidgetCommand(
+            selection={name: self.chosen(value) for name, value in selection.items()},
+            text=text,
+            line=self.command_line,
+            fails=fails,
+        )
 
     def command(self, selection: Mapping[str, Any]) -> str:
         """The text that the widget shows for a selection."""
-        values = self._start(selection)
-        function = self.guarded(lambda: self.get(self.command_name))
+        choices = Choices(selection)
+        self.start(choices)
+        this = UNDEFINED if self.owner is None else self.guarded(lambda: self.get(str(self.owner)))
+        function = (
+            this.get(self.command_name, UNDEFINED)
+            if isinstance(this, ScriptObject)
+            else self.guarded(lambda: self.get(self.command_name))
+        )
         if not isinstance(function, ScriptFunction):
             raise UnreadableError(self.path, "The widget's command function is no function.", "unknown-format")
-        before = self.reads
-        text = self.text(self.guarded(lambda: self.interpreter.call(function, [values], self.body)))
-        if self.reads == before and not self._takes_values:
+        text = self.text(self.guarded(lambda: self.interpreter.call(function, [choices], self.body, this)))
+        if not choices.read and not self._takes_choices:
             raise UnreadableError(self.path, "The widget keeps its choices in an unknown way.", "unknown-format")
         return text
+
+    # -- what the page does to the choices ----------------------------------------------------------------------------
+
+    def stays(self, selection: Mapping[str, Any]) -> bool:
+        """Whether the page leaves a selection as it is: choosing again what is chosen changes nothing, nor do its
+        effects. A selection that does not stay is hardly ever shown. What of this cannot be evaluated is taken to
+        change nothing."""
+        return all(self._leaves(selection, change) for change in self._changes)
+
+    def _leaves(self, selection: Mapping[str, Any], change: tuple[Node, str | None]) -> bool:
+        node, clicked = change
+        choices = Choices(selection)
+        self.start(choices)
+        self.after = choices
+        try:
+            function = self.guarded(lambda: self.interpreter.expression(node, 0)(self.scope))
+            arguments = [] if clicked is None else [clicked, selection[clicked]]
+            self.guarded(lambda: self.interpreter.call(function, arguments, node))
+        except UnreadableError as error:
+            if error.problem.rule == "too-large":
+                raise
+            return True
+        after = self.after
+        return isinstance(after, ScriptObject) and all(after.get(name) == value for name, value in selection.items())
+
+    @functools.cached_property
+    def _changes(self) -> list[tuple[Node, str | None]]:
+        """The functions that may change more than what was clicked, with the option that they are called for: effects
+        (for none), and handlers that decide something."""
+        effects = [node for node in map(_effect, self.body.named_children) if node is not None]
+        handlers = [
+            value
+            for name, value in self.declared.items()
+            if value is not None and _HANDLER.match(name) and _decides(value) and _parameter_count(value) == 2
+        ]
+        radios = [name for name, option in self.offer.options.items() if option.get("type") not in ("checkbox", "text")]
+        changes: list[tuple[Node, str | None]] = [(effect, None) for effect in effects]
+        changes += [(handler, name) for handler in handlers for name in radios]
+        return [(node, name) for node, name in changes if self._sets(node)]
+
+    def _sets(self, node: Node) -> bool:
+        return any(re.search(rf"\b{re.escape(setter)}\b", text_of(node)) for setter in self.setters)
+
+    @functools.cached_property
+    def _takes_choices(self) -> bool:
+        """Whether the command function takes the choices as its argument."""
+        return self._command_node is not None and _parameter_count(self._command_node) > 0
+
+    @functools.cached_property
+    def _command_node(self) -> Node | None:
+        """The command function."""
+        if self.owner is None:
+            return self.declared[self.command_name]
+        owner = self.declared[self.owner]
+        members = owner.named_children if owner is not None else []
+        member = next((member for member in members if _key_of(member) == self.command_name), None)
+        return member if member is None or member.type == "method_definition" else member.child_by_field_name("value")
+
+    @property
+    def command_line(self) -> int:
+        """The line of the command function."""
+        node = self._command_node
+        return self.lines[self.owner or self.command_name] if node is None else line_of_node(node)
 
     def text(self, value: Any) -> str:
         return self.interpreter.shown(value, self.body)
@@ -186,112 +311,13 @@ class Widget:
         """The chosen item, or items, in a word."""
         return self.interpreter.joined(value if isinstance(value, ScriptArray) else [value], "+", self.body)
 
-    @functools.cached_property
-    def _takes_values(self) -> bool:
-        """Whether the command function takes the choices as its argument."""
-        for name, value in self.declared.items():
-            if name == self.command_name and value is not None:
-                parameters = value.child_by_field_name("parameters")
-                single = value.child_by_field_name("parameter") is not None
-                return single or (parameters is not None and parameters.named_child_count > 0)
-        return False
-
-    def _start(self, selection: Mapping[str, Any]) -> ScriptObject:
+    def start(self, choices: Choices) -> None:
         """Begin an evaluation with these choices: forget what depended on the previous ones."""
         self.interpreter.era += 1
         self.scope.names = {name: value for name, value in self.scope.names.items() if name in self.shared}
-        values = ScriptObject(dict(selection), -1)
         for name in self.scope.lazy or {}:
             if name not in self.lines:
-                self.states[name] = values
-        return values
-
-    # -- selections -----------------------------------------------------------------------------------------------
-
-    def selections(self, hardware: Sequence[str] | None) -> Iterator[dict[str, Any]]:
-        """All reachable selections: each chosen item is offered and enabled under the whole selection."""
-        names = list(self.options)
-        for selection in self._extend({}, names, hardware):
-            if all(self._reachable(name, selection) for name in names):
-                yield selection
-
-    def _extend(
-        self, chosen: dict[str, Any], names: list[str], hardware: Sequence[str] | None
-    ) -> Iterator[dict[str, Any]]:
-        if not names:
-            yield chosen
-            return
-        name, rest = names[0], names[1:]
-        for value in self._values(name, chosen, hardware):
-            yield from self._extend({**chosen, name: value}, rest, hardware)
-
-    def _values(self, name: str, chosen: Mapping[str, Any], hardware: Sequence[str] | None) -> list[Any]:
-        option = self.options[name]
-        if option.get("type") == "text":
-            return [option.get("default", "")]
-        items = self.items(name, chosen)
-        if option.get("type") == "checkbox":
-            return self._subsets(items, chosen)
-        ids = [item["id"] for item in items if "id" in item]
-        if name == self.hardware_option and hardware is not None:
-            return [i for i in ids if self.text(i).lower() in hardware]
-        if not self._shown(option, chosen) or _PARSER.search(self.text(option.get("title", ""))):
-            return [_default(items)] if ids else []
-        return ids
-
-    def _subsets(self, items: list[ScriptObject], chosen: Mapping[str, Any]) -> list[Any]:
-        required = [item["id"] for item in items if truthy(item.get("required", False))]
-        free = [item["id"] for item in items if not truthy(item.get("required", False))]
-        if 2 ** len(free) > MAX_SUBSETS:
-            raise UnreadableError(self.path, f"The widget offers more than {MAX_SUBSETS} combinations.", "too-large")
-        order = [item["id"] for item in items]
-        chosen_sets = (
-            {*required, *subset} for size in range(len(free) + 1) for subset in itertools.combinations(free, size)
-        )
-        return [ScriptArray([i for i in order if i in ids], -1) for ids in chosen_sets]
-
-    def _reachable(self, name: str, selection: Mapping[str, Any]) -> bool:
-        option = self.options[name]
-        if option.get("type") == "text":
-            return True
-        items = self.items(name, selection)
-        value = selection[name]
-        if option.get("type") == "checkbox":
-            return not any(item["id"] in value and self._disabled(item, selection) for item in items)
-        item = next((item for item in items if item.get("id") == value), None)
-        if not self._shown(option, selection):
-            return bool(value == _default(items))
-        return item is not None and not self._disabled(item, selection)
-
-    def items(self, name: str, values: Mapping[str, Any]) -> list[ScriptObject]:
-        """The items of an option under a selection."""
-        option = self.options[name]
-        dynamic = option.get("getDynamicItems", UNDEFINED)
-        items = self._ask(dynamic, values) if isinstance(dynamic, ScriptFunction) else option.get("items", UNDEFINED)
-        if not isinstance(items, ScriptArray) or not all(isinstance(i, ScriptObject) and "id" in i for i in items):
-            raise UnreadableError(self.path, f"The widget's option {name} has no list of items.", "unknown-format")
-        return list(items)
-
-    def _shown(self, option: ScriptObject, values: Mapping[str, Any]) -> bool:
-        condition = option.get("condition", UNDEFINED)
-        return not isinstance(condition, ScriptFunction) or truthy(self._ask(condition, values))
-
-    def _disabled(self, item: ScriptObject, values: Mapping[str, Any]) -> bool:
-        condition = item.get("disabledWhen", UNDEFINED)
-        if isinstance(condition, ScriptFunction) and truthy(self._ask(condition, values)):
-            return True
-        return truthy(item.get("disabled", False))
-
-    def _ask(self, function: ScriptFunction, values: Mapping[str, Any]) -> Any:
-        argument = self._start(values)
-        return self.guarded(lambda: self.interpreter.call(function, [argument], self.body))
-
-
-def _default(items: list[ScriptObject]) -> Any:
-    enabled = [item for item in items if not truthy(item.get("disabled", False))]
-    preferred = [item for item in enabled if truthy(item.get("default", False))]
-    chosen = (preferred or enabled or items)[:1]
-    return chosen[0].get("id") if chosen else UNDEFINED
+                self.states[name] = choices
 
 
 def _component_body(root: Node, path: str, component: str | None) -> Node:
@@ -316,20 +342,54 @@ def _component_body(root: Node, path: str, component: str | None) -> Node:
     raise UnreadableError(path, f"The script exports no {wanted}.", "unknown-format")
 
 
-def _state_name(name: Node, value: Node | None) -> str | None:
-    """The name of the state variable of `const [values, setValues] = useState(getInitialState)`.
+def _keys_of(value: Node | None) -> list[str]:
+    """The names of an object literal's members; none for anything else."""
+    if value is None or value.type != "object":
+        return []
+    return [key for key in map(_key_of, value.named_children) if key]
+
+
+def _key_of(member: Node) -> str:
+    key = member.child_by_field_name("name" if member.type == "method_definition" else "key")
+    return "" if key is None else text_of(key)
+
+
+def _parameter_count(function: Node) -> int:
+    parameters = function.child_by_field_name("parameters")
+    if function.child_by_field_name("parameter") is not None:
+        return 1
+    return 0 if parameters is None else sum(child.type != "comment" for child in parameters.named_children)
+
+
+def _decides(node: Node) -> bool:
+    """Whether anything in a function hangs on a condition, or is repeated."""
+    return any(child.type in _DECISIONS or _decides(child) for child in node.named_children)
+
+
+def _effect(statement: Node) -> Node | None:
+    """The function of a statement `useEffect(() => …, [...])`."""
+    call = statement.named_children[0] if statement.type == "expression_statement" else None
+    if call is None or call.type != "call_expression":
+        return None
+    function, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
+    if function is None or text_of(function).split(".")[-1] != "useEffect" or arguments is None:
+        return None
+    return next((child for child in arguments.named_children if child.type == "arrow_function"), None)
+
+
+def _state_names(name: Node, value: Node | None) -> list[str]:
+    """The names of `const [values, setValues] = useState(getInitialState)`: the state, and what changes it.
 
     Only state whose start is computed by a function, or given as an object, holds the visitor's choices.
     """
     if name.type != "array_pattern" or value is None or value.type != "call_expression":
-        return None
+        return []
     function, arguments = value.child_by_field_name("function"), value.child_by_field_name("arguments")
     if function is None or text_of(function).split(".")[-1] != "useState" or arguments is None:
-        return None
+        return []
     first = next((child for child in arguments.named_children if child.type != "comment"), None)
-    names = [child for child in name.named_children if child.type == "identifier"]
     holds_choices = first is not None and first.type in ("identifier", "arrow_function", "call_expression", "object")
-    return text_of(names[0]) if names and holds_choices else None
+    return [text_of(child) for child in name.named_children if child.type == "identifier"] if holds_choices else []
 
 
 def _bound_names(pattern: Node) -> Iterator[str]:

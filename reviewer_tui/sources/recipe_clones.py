@@ -33,6 +33,8 @@ MOST_FILES = 5_000
 MOST_PULLS = 20
 """Linked pull requests that are looked for."""
 
+_DAY = 86_400
+
 
 class RecipeClone:
     """One local clone of a recipe repository (`owner/name`)."""
@@ -90,13 +92,13 @@ class RecipeClone:
     def _tip(self, day: str) -> GitCommit:
         if day not in self._tips:
             newest = default_branch(self._objects)
-            end = datetime.datetime.fromisoformat(day).replace(tzinfo=datetime.UTC) + datetime.timedelta(days=1)
-            self._tips[day] = newest if newest.time < end.timestamp() else self._before(newest, end) or newest
+            end = int(datetime.datetime.fromisoformat(day).replace(tzinfo=datetime.UTC).timestamp()) + _DAY
+            self._tips[day] = newest if newest.time < end else self._before(newest, end) or newest
         return self._tips[day]
 
-    def _before(self, tip: GitCommit, end: datetime.datetime) -> GitCommit | None:
-        """The newest commit on the line of main before a moment."""
-        words = ("rev-list", "--first-parent", "--max-count=1", f"--before={int(end.timestamp()) - 1}", tip.sha)
+    def _before(self, tip: GitCommit, end: int) -> GitCommit | None:
+        """The newest commit on the line of main before a moment, in seconds."""
+        words = ("rev-list", "--first-parent", "--max-count=1", f"--before={end - 1}", tip.sha)
         sha = run(self._clone, *words).decode("ascii", "replace").strip()
         return self._objects.commit(sha) if sha else None
 

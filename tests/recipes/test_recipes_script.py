@@ -14,15 +14,20 @@ from reviewer_tui.recipes.widget import Widget
 from tests.recipes.upstreams import QWEN_WIDGET, upstream
 
 
-def command(body: str, options: str = "{ hw: { items: [{ id: 'x', default: true }] } }") -> str:
-    """The command of a widget whose command function has this body."""
-    source = (
+def widget(body: str, options: str = "{ hw: { items: [{ id: 'x', default: true }] } }") -> str:
+    """A widget whose command function has this body."""
+    return (
         f"export const W = () => {{\n  const options = {options};\n"
         "  const [values, setValues] = useState(() => ({}));\n"
         f"  const generateCommand = () => {{ const unused = values.hw; {body} }};\n"
         "  return <pre>{generateCommand()}</pre>;\n};\n"
     )
-    return next(iter(Widget(source.encode(), "w.jsx").commands())).text
+
+
+def command(body: str) -> str:
+    """The command of such a widget."""
+    made = Widget(widget(body).encode(), "w.jsx")
+    return made.command(next(made.offer.selections(None)))
 
 
 EVALUATED = [
@@ -85,6 +90,12 @@ EVALUATED = [
         "3535",
     ),
     (
+        "return [10, 9, 'b', 'a', undefined, 1].sort().join() + [3, 20, 1].sort((a, b) => b - a).join();",
+        "1,10,9,a,b,20,3,1",
+    ),
+    ("const o = { a: 1, b: 2 }; delete o.a; delete o['q']; return Object.keys(o).join();", "b"),
+    ("return `${Number('4')}${Number.parseInt('7x', 10)}${Number.isInteger(2.5)}${Number.isNaN(NaN)}`;", "47falsetrue"),
+    (
         "return Math.max(1, 5, 2) + '' + Math.floor(2.7) + Math.round(-0.5) + parseInt('12px') + Number('3.5');",
         "5201 23.5".replace(" ", ""),
     ),
@@ -120,10 +131,8 @@ def test_a_command_function_is_evaluated(body: str, result: str) -> None:
         "return process.env.HOME;",
         "return require('fs');",
         "return import('x');",
-        "return null.x;",
         "return undefinedName;",
         "return this.hw;",
-        "const o = { n: 1, f() { return this.n; } }; const f = o.f; return f();",
         "throw new Error('x');",
         "return <b>x</b>;",
         "return [1].map();",
@@ -138,6 +147,28 @@ def test_what_is_not_known_stops_with_its_line(body: str) -> None:
         command(body)
     assert refused.value.problem.line == 4
     assert refused.value.problem.rule in ("cannot-evaluate", "too-large")
+
+
+def test_one_selection_that_cannot_be_evaluated_leaves_the_others() -> None:
+    body = "return values.hw === 'x' ? fetch('http://x') : 'shown';"
+    shown = list(Widget(widget(body, "{ hw: { items: [{ id: 'x' }, { id: 'y' }] } }").encode(), "w.jsx").commands())
+    assert [(one.text, one.fails and one.fails.rule) for one in shown] == [("", "cannot-evaluate"), ("shown", None)]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return null.x;",
+        "const { a } = undefined; return a;",
+        "const o = {}; return o.f();",
+        "const o = { n: 1, f() { return this.n; } }; const f = o.f; return f();",
+    ],
+)
+def test_where_the_script_itself_fails_no_command_is_shown(body: str) -> None:
+    shown = next(iter(Widget(widget(body).encode(), "w.jsx").commands()))
+    assert shown.text == ""
+    assert shown.fails is not None
+    assert (shown.fails.rule, shown.fails.line) == ("script-fails", 4)
 
 
 LONG = "const t = 'x'.repeat(90000);"
@@ -189,8 +220,8 @@ def test_one_selection_does_not_leak_into_the_next() -> None:
         "const [values, set] = useState(start);"
         f"const generateCommand = () => {{ {body} }}; return null; }};"
     )
-    with pytest.raises(UnreadableError, match="shares between selections"):
-        list(Widget(source.encode(), "w.jsx").commands())
+    shown = list(Widget(source.encode(), "w.jsx").commands())
+    assert [one.fails is not None and "shares between selections" in one.fails.message for one in shown] == [True, True]
 
 
 @settings(max_examples=120, deadline=None)

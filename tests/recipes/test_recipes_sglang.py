@@ -98,6 +98,87 @@ def test_checkboxes_are_tried_in_all_allowed_combinations() -> None:
     ]
 
 
+SNAPPING = """
+export const W = () => {
+  const baseOptions = {
+    hardware: { items: [{ id: 'b200' }, { id: 'h200' }] },
+    quant: { items: [{ id: 'fp8' }, { id: 'fp4' }] },
+    draft: { items: [{ id: 'on' }, { id: 'off' }] },
+    cache: { items: [{ id: 'warm' }, { id: 'cold' }] },
+  };
+  const getShownOptions = (values) => {
+    const shown = { ...baseOptions };
+    if (values.hardware === 'h200') delete shown.cache;
+    return shown;
+  };
+  const [values, setValues] = useState(() => ({}));
+  useEffect(() => {
+    if (values.quant === 'fp4' && values.draft === 'on') setValues((prev) => ({ ...prev, draft: 'off' }));
+  }, [values.quant]);
+  const handleRadioChange = (name, id) => {
+    setValues((prev) => {
+      const next = { ...prev, [name]: id };
+      if (name === 'hardware' && next.hardware === 'h200') next.quant = 'fp8';
+      return next;
+    });
+  };
+  const generateCommand = () =>
+    `sglang serve --model-path acme/${values.hardware}-${values.quant} --tp ${values.draft === 'on' ? 2 : 4}` +
+    (values.cache === 'cold' ? ' --disable-radix-cache' : '');
+  return <pre>{generateCommand()}</pre>;
+};
+"""
+
+
+def test_selections_that_the_page_moves_away_from_are_not_published() -> None:
+    arms = sglang.read_widget(SNAPPING.encode(), ORIGIN, "W").arms
+    assert sorted((arm.checkpoint, arm.roles[0].tp, "radix_off" in arm.roles[0].args) for arm in arms) == [
+        ("acme/b200-fp4", 4, False),
+        ("acme/b200-fp4", 4, True),
+        ("acme/b200-fp8", 2, False),
+        ("acme/b200-fp8", 2, True),
+        ("acme/b200-fp8", 4, False),
+        ("acme/b200-fp8", 4, True),
+        ("acme/h200-fp8", 2, False),
+        ("acme/h200-fp8", 2, True),
+        ("acme/h200-fp8", 4, False),
+        ("acme/h200-fp8", 4, True),
+    ], "an option that is not shown keeps what was chosen before"
+
+
+IN_ONE_OBJECT = """
+export const W = () => {
+  const config = {
+    sizes: { big: 8 },
+    options: {
+      tp: { getDynamicItems: (values) => values.size === 'big' ? [{ id: 'all' }] : [{ id: 'one' }, { id: 'two' }] },
+      size: { items: [{ id: 'small' }, { id: 'big' }] },
+    },
+    generateCommand: function (values) {
+      const width = { one: 1, two: 2, all: this.sizes[values.size] }[values.tp];
+      return values.tp === 'two' ? missing.path : `sglang serve --model-path acme/${values.size} --tp ${width}`;
+    },
+  };
+  const missing = undefined;
+  const [values, setValues] = useState(getInitialState);
+  return <pre>{config.generateCommand(values)}</pre>;
+};
+"""
+
+
+def test_options_and_command_may_stand_in_one_object() -> None:
+    reading = sglang.read_widget(IN_ONE_OBJECT.encode(), ORIGIN, "W")
+    assert [(arm.checkpoint, arm.roles[0].tp) for arm in reading.arms] == [("acme/small", 1), ("acme/big", 8)]
+    assert [(problem.rule, problem.line) for problem in reading.problems] == [("script-fails", 11)]
+
+
+def test_a_snippet_without_a_server_holds_no_recipe() -> None:
+    drawing = "export const Tags = ({ name }) => { return <b>{name}</b>; };"
+    page = 'import { Tags } from "/src/snippets/tags.jsx"\n'
+    tree = DictTree({"docs/cookbook/a/B.mdx": page, "docs/src/snippets/tags.jsx": drawing})
+    assert sglang.read_page(tree, "docs/cookbook/a/B.mdx").problems == ()
+
+
 @pytest.mark.parametrize(
     ("source", "message"),
     [
@@ -171,7 +252,8 @@ def test_only_declared_and_first_cells_are_published() -> None:
     [
         ("export const config = { cells: [compute()] };", "no-literal"),
         ("export const config = { cells: {} };", "unknown-format"),
-        ("export const config = [];", "unknown-format"),
+        ("export const config = [];", "no-export"),
+        ("export const config = { cells: [], matchDims: fetch('x') };", "cannot-evaluate"),
         ("export const other = {};", "no-export"),
     ],
 )
@@ -185,6 +267,78 @@ def test_a_cell_without_a_full_match_is_a_problem() -> None:
     reading = cells.read(b"export const config = { cells: [{ match: { hw: 'b200' } }, 3, null] };", ORIGIN)
     assert not reading.arms
     assert [problem.rule for problem in reading.problems] == ["bad-cell"] * 3
+
+
+DIMENSIONS = """
+export const config = {
+  supportedHardware: ["b300", "b200"],
+  matchDims: [
+    { id: "pdMode", options: [{ id: "unified" }, { id: "prefill" }] },
+    { id: "strategy", options: [
+      { id: "fast", showWhen: (s) => s.pdMode !== "prefill" },
+      { id: "wide", disabled: (s) => s.hw === "b200" },
+    ] },
+  ],
+  overlayDims: [
+    { id: "spec", options: [
+      { id: "none" },
+      { id: "draft", disabled: (s) => s.strategy === "wide",
+        flags: (s) => ["--speculative-algorithm EAGLE", ...(s.hw === "b300" ? ["--speculative-num-steps 3"] : [])] },
+    ] },
+    { id: "cache", showWhen: (s) => s.hw === "b300", options: [
+      { id: "off" },
+      { id: "tiers", flags: ["--enable-hierarchical-cache"], env: ["CONFIG={{WHERE}}"],
+        stripPrefixes: ["--dcp-size"] },
+    ] },
+  ],
+  modelNames: { b200: "acme/Small", default: "acme/Big" },
+  placeholders: { WHERE: { default: "x.json" }, PORT: {} },
+  cells: [
+    { match: { hw: "b300", pdMode: "unified", strategy: "fast" }, nnodes: 2, env: ["A=1"],
+      flags: ["--model-path {{MODEL_NAME}}", "--tp 8", "--dcp-size 8"] },
+    { match: { hw: "b200", pdMode: "unified", strategy: "wide" }, env: [], flags: ["--model-path {{MODEL_NAME}}"] },
+    { match: { hw: "b300", pdMode: "prefill", strategy: "fast" }, env: [], flags: [] },
+    { match: { hw: "b300", pdMode: "prefill", strategy: "wide" }, env: [], flags: ["--tp 4"] },
+    { match: { hw: "b300", pdMode: "unified", strategy: "wide" }, redirect: true, env: [], flags: ["--tp 2"] },
+    { match: { hw: "h100", pdMode: "unified", strategy: "fast" }, env: [], flags: ["--tp 1"] },
+  ],
+};
+"""
+
+
+def test_cells_are_read_by_the_dimensions_that_a_config_declares() -> None:
+    reading = cells.read(DIMENSIONS.encode(), ORIGIN)
+    seen = {
+        (arm.hardware, *arm.selection.values()): (arm.checkpoint, arm.nodes, arm.roles[0].name, arm.roles[0].shape)
+        for arm in reading.arms
+    }
+    assert seen == {
+        ("b300", "b300", "unified", "fast", "none", "off"): ("acme/Big", 2, "worker", "tp8 dcp8"),
+        ("b300", "b300", "unified", "fast", "none", "tiers"): ("acme/Big", 2, "worker", "tp8"),
+        ("b300", "b300", "unified", "fast", "draft", "off"): ("acme/Big", 2, "worker", "tp8 dcp8 EAGLE"),
+        ("b300", "b300", "unified", "fast", "draft", "tiers"): ("acme/Big", 2, "worker", "tp8 EAGLE"),
+        ("b300", "b300", "prefill", "wide", "none", "off"): ("acme/Big", 1, "prefill", "tp4"),
+        ("b300", "b300", "prefill", "wide", "none", "tiers"): ("acme/Big", 1, "prefill", "tp4"),
+    }
+    tiers = next(arm for arm in reading.arms if arm.selection.get("cache") == "tiers")
+    assert tiers.roles[0].env == {"A": "1", "CONFIG": "x.json"}
+    draft = next(arm for arm in reading.arms if arm.selection.get("spec") == "draft")
+    assert draft.roles[0].args["spec.steps"].value == 3
+    assert [problem.message.partition(" is not published: ")[2] for problem in reading.problems] == [
+        "wide is not among the page's matchDims strategy.",
+        "fast is not among the page's matchDims strategy.",
+        "h100 is not among the page's supportedHardware.",
+    ]
+
+
+def test_too_many_overlays_are_refused() -> None:
+    rows = ",".join(f"{{ id: 'o{n}', options: [{{ id: 'a' }}, {{ id: 'b' }}, {{ id: 'c' }}] }}" for n in range(6))
+    source = (
+        f"export const config = {{ supportedHardware: ['b200'], matchDims: [], overlayDims: [{rows}],"
+        "cells: [{ match: { hw: 'b200' }, flags: [] }] };"
+    )
+    with pytest.raises(UnreadableError, match="more than 200 ways"):
+        cells.read(source.encode(), ORIGIN)
 
 
 # -- AgentX -----------------------------------------------------------------------------------------------------------
