@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reviewer_tui.review.post_concerns import Grade
@@ -57,7 +57,7 @@ FAULTS: dict[str, list[dict[str, Any]]] = {
         {"path": POSTING, "reply": Reply(502), "method": "POST", "afterwards": True},
         {"path": LOOKING, "reply": Reply(404, {}), "times": 2},
     ],
-    "the list lags": [{"path": LISTING, "reply": Reply(200, []), "times": 2}],
+    "the list lags": [{"path": LISTING, "reply": Reply(200, []), "times": None}],
     "not read back": [{"path": EDITING, "reply": Reply(404, {})}],
 }
 DEATHS = ("", "sending", "no clear answer: looking for the comment", "reading it back")
@@ -73,6 +73,9 @@ steps = st.lists(
 
 
 @given(steps)
+@example([("502 after, and the list lags", "", False, COMMAND), ("the list lags", "", False, COMMAND)])
+@example([("502 after, and the list lags", "", False, COMMAND), ("the list lags", "", True, COMMAND)])
+@example([("none", "sending", True, COMMAND), ("none", "", False, COMMAND), ("none", "", True, COMMAND)])
 @settings(max_examples=40, deadline=None)
 def test_nothing_stands_there_twice_unless_the_person_said_so(
     bench: Bench, steps: list[tuple[str, str, bool, str]]
@@ -100,7 +103,8 @@ def test_nothing_stands_there_twice_unless_the_person_said_so(
     bench.fake.faults.clear()
     bench.preview("Something new")
     known = {post.comment for post in bench.journal.posted(bench.ref)}
-    assert known == {comment.id for comment in bench.own}, "in the end the journal knows every comment"
+    strange = {comment.id for comment in bench.own} - known
+    assert len(strange) <= sum(allowed.values()), "the journal knows every comment but those that were given up"
 
 
 # --- a process that is killed -----------------------------------------------------------------------------------------
