@@ -17,10 +17,9 @@ from reviewer_tui.cli.output import page_width, put, wrap
 from reviewer_tui.model.errors import ReviewerError
 from reviewer_tui.sources.github.auth import environment_variables, find_token
 from reviewer_tui.sources.github.hosts import parse_host
+from reviewer_tui.sources.github.posting import COMMENT_SCOPES, RepositoryState
 from reviewer_tui.store.places import cache_directory, data_directory
-
-# Classic scopes, and what each lets the program do.
-_PUBLIC = ("public_repo", "repo")
+from reviewer_tui.store.posts import PostJournal
 
 
 def parser() -> argparse.ArgumentParser:
@@ -48,6 +47,7 @@ def _examined(args: argparse.Namespace) -> Iterator[tuple[bool, str, str]]:
     yield True, "terminal", f"encoding {encoding}, {shutil.get_terminal_size().columns} columns"
     yield True, "folders", f"drafts and sign-offs in {data_directory()}, cache in {cache_directory()}"
     yield _cache()
+    yield _journal()
     if args.clone:
         yield _clone(args)
     if not args.offline:
@@ -68,6 +68,18 @@ def _cache() -> tuple[bool, str, str]:
             return True, "cache", f"{len(cache.snapshots())} snapshots, {cache.size() / 1e6:.1f} MB"
     except ReviewerError as error:
         return False, "cache", str(error)
+
+
+def _journal() -> tuple[bool, str, str]:
+    """Whether a post was left without an answer."""
+    try:
+        unfinished = PostJournal(data_directory()).unfinished()
+    except ReviewerError as error:
+        return False, "posts", str(error)
+    if not unfinished:
+        return True, "posts", "none is unfinished"
+    named = ", ".join(f"#{post.ref.number} ({post.state}, {post.started_at[:10]})" for post in unfinished)
+    return False, "posts", f"unfinished: {named}. “reviewer-tui post PR FILE” looks for them before it sends anything."
 
 
 def _clone(args: argparse.Namespace) -> tuple[bool, str, str]:
@@ -97,6 +109,7 @@ def _github(args: argparse.Namespace) -> Iterator[tuple[bool, str, str]]:
     try:
         with github(args) as source:
             facts = source.viewer()
+            repository = source.repository_state()
     except ReviewerError as error:
         yield False, "token", f"from {token.source}: {error}"
         return
@@ -104,7 +117,22 @@ def _github(args: argparse.Namespace) -> Iterator[tuple[bool, str, str]]:
     scopes = {scope.strip() for scope in facts.scopes.split(",") if scope.strip()}
     if not scopes:
         yield True, "rights", "a token with permissions instead of scopes; artifacts need “Actions: read”."
-    elif scopes & set(_PUBLIC):
-        yield True, "rights", "reads runs and artifacts, and may comment."
+    elif scopes & set(COMMENT_SCOPES):
+        yield True, "rights", "reads runs and artifacts."
     else:
         yield False, "rights", "without the scope public_repo, artifacts (evals, results) cannot be downloaded."
+    yield _comments(repository, scopes, facts.login)
+
+
+def _comments(repository: RepositoryState, scopes: set[str], login: str) -> tuple[bool, str, str]:
+    """Whether the token may post comments, as far as that can be told without posting one."""
+    name, needed = repository.full_name, ("repo",) if repository.private else COMMENT_SCOPES
+    if repository.archived:
+        return False, "comments", f"{name} is archived: nobody can comment there."
+    if not scopes:
+        unsure = "a token without scopes shows whether it may comment only when it does; fine-grained tokens cannot in"
+        return True, "comments", f"{unsure} an organisation that their owner is no member of."
+    if scopes & set(needed):
+        return True, "comments", f"{login} may comment on pull requests of {name}."
+    lacks = " or ".join(needed)
+    return False, "comments", f"the token cannot post to {name}: it lacks the scope {lacks}; reviewing works without."

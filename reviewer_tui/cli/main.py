@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("check", "run the checks on one or several pull requests"),
     "signoff": ("signoff", "compose the sign-off comment"),
     "lint": ("lint", "judge an existing sign-off text"),
+    "post": ("post", "post a sign-off or comment, once: preview, confirm, send, read back"),
     "fetch": ("fetch", "load pull requests from GitHub into the cache"),
     "expand": ("expand", "the points of config keys at a revision"),
     "auth": ("auth", "keep, look at or forget the token for a host"),

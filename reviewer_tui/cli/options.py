@@ -150,14 +150,17 @@ def _read_limited(path: Path) -> bytes:
 
 
 @contextlib.contextmanager
-def source_of(args: argparse.Namespace, progress: Callable[[str], None] | None = None) -> Iterator[Source]:
+def source_of(
+    args: argparse.Namespace, progress: Callable[[str], None] | None = None, *, live: bool = False
+) -> Iterator[Source]:
     """The source that the options name, open for as long as it is used: a clone, the cache, or GitHub, and beside it
     the clones of recipe repositories.
 
-    `progress` is told what is being loaded and waited for; without it, waits show on stderr.
+    `progress` is told what is being loaded and waited for; without it, waits show on stderr. With `live` only GitHub
+    will do: a clone that the environment names is passed over, one that an option names is an error.
     """
     folders = {repo: getattr(args, name) or os.environ.get(variable) for name, variable, repo in RECIPE_CLONES}
-    with _reviewed(args, progress) as source:
+    with _reviewed(args, progress, live) as source:
         if not any(folders.values()):
             yield source
             return
@@ -169,7 +172,7 @@ def source_of(args: argparse.Namespace, progress: Callable[[str], None] | None =
 
 
 @contextlib.contextmanager
-def _reviewed(args: argparse.Namespace, progress: Callable[[str], None] | None) -> Iterator[Source]:
+def _reviewed(args: argparse.Namespace, progress: Callable[[str], None] | None, live: bool) -> Iterator[Source]:
     """The source of pull requests."""
     if not _REPOSITORY.match(args.repo):
         raise UsageError(
@@ -177,7 +180,11 @@ def _reviewed(args: argparse.Namespace, progress: Callable[[str], None] | None) 
         )
     if args.clone and args.offline:
         raise UsageError("--clone and --offline name two sources.", "A clone needs no network anyway.")
-    clone_folder = args.clone or (None if args.offline else os.environ.get(CLONE_VARIABLE))
+    if live and (args.clone or args.offline):
+        option = "--clone" if args.clone else "--offline"
+        raise UsageError(f"Posting needs GitHub, but {option} keeps away from it.", f"Leave {option} out.")
+    passed_over = args.offline or live
+    clone_folder = args.clone or (None if passed_over else os.environ.get(CLONE_VARIABLE))
     if clone_folder:
         from reviewer_tui.sources.clone import CloneSource
 

@@ -59,9 +59,9 @@ Judge = Callable[[str, str], Judgement]
 
 
 class PostRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody wants to post: a text to a pull request, which they looked at when `head` was its head (empty: not
-    known). `edits` is the id of the comment to edit; without it an own sign-off is edited unless `new`. `again` is the
-    person's word that the text may be there twice."""
+    """What somebody wants to post: a text to a pull request, which they looked at when `head` (a SHA or its beginning)
+    was its head (empty: not known). `edits` is the id of the comment to edit; without it an own sign-off is edited
+    unless `new`. `again` is the person's word that the text may be there twice."""
 
     ref: PullRequestRef
     text: str
@@ -202,7 +202,7 @@ def _unclear(post: Post, login: str) -> Concern:
 def _pull_request(request: PostRequest, situation: Situation) -> Iterator[Concern]:
     number, sign_off = request.ref.number, kind_of(request.text) == "sign-off"
     weigh = _ask if sign_off else _note
-    if request.head and request.head != situation.head:
+    if not situation.head.startswith(request.head.lower()):
         moved = f"#{number} moved on: you reviewed {request.head[:9]}, its head is {situation.head[:9]} now."
         yield weigh("head-moved", moved)
     if situation.merged:
@@ -240,12 +240,14 @@ def _judged(judgement: Judgement | None) -> Iterator[Concern]:
     """The lint of a sign-off and what the verifier is expected to say."""
     if judgement is None:
         return
-    for fault in judgement.lint.faults:
-        place = f" (line {fault.line})" if fault.line else ""
-        yield _ask(f"lint-{fault.rule}", f"Lint: {fault.message}{place}")
-    for remark in judgement.lint.remarks:
-        weigh = _ask if remark.rule == "signature-differs" else _note
-        yield weigh(f"lint-{remark.rule}", f"Lint: {remark.message}")
+    places: dict[tuple[Grade, str, str], list[str]] = {}
+    for found in (*judgement.lint.faults, *judgement.lint.remarks):
+        asks = found.status is Status.FAIL or found.rule == "signature-differs"
+        key = (Grade.ASK if asks else Grade.NOTE, f"lint-{found.rule}", found.message)
+        places.setdefault(key, []).extend([str(found.line)] if found.line else [])
+    for (grade, rule, message), lines in places.items():
+        where = f" ({'lines' if len(lines) > 1 else 'line'} {', '.join(lines)})" if lines else ""
+        yield Concern(rule=rule, grade=grade, message=f"Lint: {message}{where}")
     if judgement.verdict is Verdict.REJECTED:
         failing = ", ".join(judgement.failing)
         yield _ask("rejected", f"The verifier is expected to reject this{f': {failing}' if failing else ''}.")

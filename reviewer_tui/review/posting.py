@@ -45,7 +45,8 @@ Progress = Callable[[str], None]
 
 class PostPreview(msgspec.Struct, frozen=True, kw_only=True):
     """What would be sent, where to, as whom, and what speaks against it. `body` is exactly what GitHub gets; `edits`
-    the comment that it replaces; `may_edit` says whether there is one to choose."""
+    the comment that it replaces; `may_edit` says whether there is one to choose. `leftovers` are sentences about posts
+    that an earlier process left unfinished."""
 
     request: PostRequest
     uuid: str
@@ -59,6 +60,7 @@ class PostPreview(msgspec.Struct, frozen=True, kw_only=True):
     may_edit: bool
     concerns: tuple[Concern, ...]
     judgement: Judgement | None = None
+    leftovers: tuple[str, ...] = ()
 
     @property
     def ref(self) -> PullRequestRef:
@@ -134,14 +136,17 @@ class Gate:
 
 
 class Poster:
-    """Posts to one pull request. All methods block, for a thread; they raise GitHubError, JournalError and
-    NotSentError, after each of which nothing was sent."""
+    """Posts to one pull request; `judge` may be missing where no sign-off is posted.
+
+    All methods block, for a thread; they raise GitHubError, JournalError and NotSentError, after each of which nothing
+    was sent.
+    """
 
     def __init__(
         self,
         board: CommentBoard,
         journal: PostJournal,
-        judge: Judge,
+        judge: Judge | None,
         *,
         waits: Waits | None = None,
         pause: Callable[[float], None] = time.sleep,
@@ -160,8 +165,9 @@ class Poster:
         """What would be sent now, judged. Touches nothing at GitHub; unfinished posts are looked for."""
         with self._journal.alone(request.ref):
             situation = self._situation(request.ref)
-            self._settle_unfinished(request.ref, situation.comments)
-            return self._preview(request, self._new_uuid(), situation)
+            left = self._settle_unfinished(request.ref, situation.comments)
+            preview = self._preview(request, self._new_uuid(), situation)
+            return msgspec.structs.replace(preview, leftovers=tuple(one.message for one in left))
 
     def leftovers(self, ref: PullRequestRef) -> tuple[Leftover, ...]:
         """Look for what earlier processes left unfinished, and tell what became of it; nothing is sent. Empty where
@@ -195,10 +201,8 @@ class Poster:
         body = marked(request.text, identity)
         kind, target = kind_of(request.text), target_of(request, situation)
         login = situation.speaker.login
-        if before is not None and before.login == login:
-            judgement = before.judgement
-        else:
-            judgement = self._judge(body, login) if kind == "sign-off" else None
+        seen = before is not None and before.login == login
+        judgement = before.judgement if before and seen else self._judged(body, login)
         concerns = concerns_of(
             request,
             body,
@@ -220,6 +224,9 @@ class Poster:
             concerns=concerns,
             judgement=judgement,
         )
+
+    def _judged(self, text: str, login: str) -> Judgement | None:
+        return self._judge(text, login) if self._judge and kind_of(text) == "sign-off" else None
 
     # --- sending ----------------------------------------------------------------------------------------------------
 
@@ -305,7 +312,7 @@ class Poster:
             else:
                 if not says(read, post.body):
                     remarks.append("What stands there differs from what was sent.")
-                judgement = self._judge(read.body, post.login) if kind_of(read.body) == "sign-off" else None
+                judgement = self._judged(read.body, post.login)
         return PostOutcome(
             state="posted", url=comment.url, comment=comment.id, remarks=tuple(remarks), judgement=judgement
         )

@@ -114,7 +114,7 @@ class WithRecipeClones:
     """A source whose reviews also see recipe repositories, from local clones."""
 
     def __init__(self, source: Source, clones: Sequence[RecipeClone]) -> None:
-        self._source = source
+        self.source = self._source = source
         self._clones = {clone.repository.lower(): clone for clone in clones}
 
     def __enter__(self) -> WithRecipeClones:

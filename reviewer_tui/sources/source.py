@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import msgspec
 
 from reviewer_tui.model.pull_request import PullRequestRef
 from reviewer_tui.model.snapshot import Snapshot, Trees
 from reviewer_tui.model.tree import Tree
+
+# Only what really posts pays for the network's libraries.
+if TYPE_CHECKING:
+    from reviewer_tui.sources.github.posting import CommentBoard
 
 
 class Loaded(msgspec.Struct, frozen=True):
@@ -38,4 +42,13 @@ class RecipeSource(Protocol):
     def with_recipes(self, loaded: Loaded, texts: Sequence[str], day: str) -> Loaded:
         """What was loaded, with the pull requests that texts link and the recipe repositories' files as far as they
         are at hand, as of the end of a day (`YYYY-MM-DD`, UTC)."""
+        ...
+
+
+@runtime_checkable
+class PostingSource(Protocol):
+    """A source through which somebody can also speak."""
+
+    def board(self, ref: PullRequestRef) -> CommentBoard:
+        """The conversation of a pull request, to read it afresh and to post to it."""
         ...

@@ -127,7 +127,8 @@ class Answers:
             **self.repository(repository),
             **{f"{name}_url": web for name in ("git", "ssh", "clone", "svn", "mirror")},
             **dict.fromkeys(("has_issues", "has_projects", "has_wiki"), True),
-            **dict.fromkeys(("has_pages", "archived", "disabled"), False),
+            **dict.fromkeys(("has_pages", "disabled"), False),
+            "archived": repository.archived,
             **dict.fromkeys(
                 ("forks", "forks_count", "open_issues", "open_issues_count", "watchers", "watchers_count"), 0
             ),

@@ -149,6 +149,7 @@ class Repository:
     runs: dict[int, Run] = field(default_factory=dict)
     permissions: dict[str, str] = field(default_factory=dict)
     private: bool = False
+    archived: bool = False
     id: int = field(default_factory=lambda: 900_000 + next(_ids))
 
     @property

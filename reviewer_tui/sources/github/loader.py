@@ -41,6 +41,7 @@ from reviewer_tui.sources.github.measurements import MeasurementReader, chosen_s
 from reviewer_tui.sources.github.mentions import mentioned_pulls, mentioned_runs
 from reviewer_tui.sources.github.objects import GitHubObjects
 from reviewer_tui.sources.github.paging import Listing
+from reviewer_tui.sources.github.posting import CommentBoard, RepositoryState
 from reviewer_tui.sources.github.queue import OpenPullRequest, open_pulls
 from reviewer_tui.sources.github.recipes import RecipeReader, recipe_links
 from reviewer_tui.sources.github.runs import Branch, RunReader
@@ -178,6 +179,14 @@ class GitHubSource:
         """The open pull requests of the repository with the paths that they touch, newest first."""
         report = (watch or Watch()).progress
         return self._client.run(open_pulls(self._client, self._client.host.name, self._repository, report))
+
+    def board(self, ref: PullRequestRef) -> CommentBoard:
+        """The conversation of a pull request, to read it afresh and to post to it."""
+        return CommentBoard(self._client, ref)
+
+    def repository_state(self) -> RepositoryState:
+        """What of the repository matters to somebody who wants to comment. Raises GitHubError."""
+        return self._client.run(self._client.get(f"/repos/{self._repository}", RepositoryState))
 
     def cancel(self) -> None:
         """End whatever is being read, from another thread: it raises LoadCancelledError there."""

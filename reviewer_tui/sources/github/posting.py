@@ -202,11 +202,6 @@ def since(moment: str, seconds: int) -> str:
     return _iso(at - datetime.timedelta(seconds=seconds))
 
 
-def repository_state(client: GitHubClient, repository: str) -> RepositoryState:
-    """What of a repository matters to a comment. Raises GitHubError."""
-    return client.run(client.get(f"/repos/{repository}", RepositoryState))
-
-
 def _refused(message: str, remedy: str, kind: str, fault: GitHubError) -> CommentRefusedError:
     return CommentRefusedError(message, remedy, kind=kind, endpoint=fault.endpoint, status=fault.status)
 

@@ -11,7 +11,7 @@ import pytest
 from reviewer_tui.model.errors import UsageError
 from reviewer_tui.model.pull_request import PullRequestRef
 from reviewer_tui.sources.github import errors
-from reviewer_tui.sources.github.posting import CommentBoard, repository_state, since
+from reviewer_tui.sources.github.posting import CommentBoard, since
 from reviewer_tui.sources.github.transport import Timeouts
 from tests.fake_github import plain
 from tests.fake_github.server import Fault, Reply
@@ -155,7 +155,7 @@ def test_a_write_that_is_cancelled_on_its_way_is_unclear(rig: Rig) -> None:
 
 
 def test_what_of_a_repository_matters_to_a_comment(rig: Rig) -> None:
-    state = repository_state(rig.client, plain.REPOSITORY)
+    state = rig.source.repository_state()
     assert (state.full_name, state.private, state.archived) == (plain.REPOSITORY, False, False)
 
 
