@@ -4,7 +4,8 @@
 
 The server runs in a process of its own and counts for itself. Printed for a pull request of ten commits with two
 hundred check-runs each: requests, round trips deep and seconds of a cold load; the same of an unchanged one, with what
-it takes from the budget; and a review's reading from the cache as a whole process. With REVIEWER_TUI_CLONE naming a
+it takes from the budget; the same of the stage after it, which looks up what main published for the points that were
+measured; and a review's reading from the cache as a whole process. With REVIEWER_TUI_CLONE naming a
 clone of InferenceX, `--pulls` real pull requests are loaded from a server over that clone, and the size of the cache is
 told.
 """
@@ -34,7 +35,8 @@ from reviewer_tui.sources.github.client import GitHubClient  # noqa: E402
 from reviewer_tui.sources.github.hosts import parse_host  # noqa: E402
 from reviewer_tui.sources.github.loader import GitHubSource  # noqa: E402
 from reviewer_tui.store.cache import Cache  # noqa: E402
-from tests.fake_github.plain import NUMBER, REPOSITORY, TOKEN, Plain  # noqa: E402
+from tests.fake_github.merged import files, head_files, merge, reused  # noqa: E402
+from tests.fake_github.plain import NUMBER, REPOSITORY, TOKEN, Plain, result_row  # noqa: E402
 from tests.fake_github.server import FakeGitHub  # noqa: E402
 from tests.fake_github.world import Pull, World  # noqa: E402
 
@@ -87,30 +89,46 @@ class Served:
 
 def cold_and_warm(folder: Path, latency: float, rounds: int) -> None:
     """The synthetic pull request, several times into empty caches."""
-    plain = Plain(folder, commits=10, lanes=200)
+    plain = Plain(folder, commits=10, lanes=200, before=files(3, 5), adds=head_files(3, 5))
+    merge(plain, 3, result_row(16))
+    merge(plain, 5)
+    reused(plain, 5, result_row(16))
     served = Served(plain.world, latency)
     ref = PullRequestRef(REPOSITORY, NUMBER, served.host)
-    cold, warm = [], []
+    cold, warm, later, again = [], [], [], []
     for number in range(rounds):
         with Cache(folder / f"cache-{number}.sqlite") as cache, client(served.host, TOKEN, cache) as one:
-            load = functools.partial(GitHubSource(one, cache, REPOSITORY).load, ref)
+            source = GitHubSource(one, cache, REPOSITORY)
+            load = functools.partial(source.load, ref)
             cold.append(timed(load))
             cold_counts = served.counts()
+            publish = functools.partial(source.with_published, source.load(ref))
+            served.counts()
+            later.append(timed(publish))
+            later_counts = served.counts()
             warm.append(timed(load))
             warm_counts = served.counts()
+            again.append(timed(publish))
+            again_counts = served.counts()
             size = cache.size()
     print(f"10 commits x 200 check-runs, server {latency * 1000:.0f} ms away, best of {rounds}")
-    print(f"  cold       {cold_counts[0]:3} requests, {cold_counts[1]} deep   {min(cold):.2f} s")
-    print(
-        f"  unchanged  {warm_counts[0]:3} requests, {warm_counts[1]} deep   {min(warm):.2f} s"
-        f"   statuses {sorted(warm_counts[2])}, budget used {warm_counts[3]}"
-    )
+    tell("cold", cold_counts, cold)
+    tell("unchanged", warm_counts, warm)
+    print("  then what main published: one sweep of its own, one that reused its pull request's")
+    tell("cold", later_counts, later)
+    tell("unchanged", again_counts, again)
     print(f"  cache {size / 1000:.0f} kB")
     served.stop()
     arguments = [str(folder / "cache-0.sqlite"), served.host, REPOSITORY, str(NUMBER)]
     offline = [timed(lambda: python(OFFLINE, *arguments)) for _ in range(5)]
     bare = [timed(lambda: python("pass")) for _ in range(5)]
     print(f"  offline, whole process: {median_ms(offline)} ms (bare interpreter {median_ms(bare)} ms)")
+
+
+def tell(name: str, counts: tuple[int, int, set[int], int], seconds: list[float]) -> None:
+    requests, deep, statuses, used = counts
+    took = f"{requests:3} requests, {deep} deep   {min(seconds):.2f} s"
+    print(f"  {name:<10} {took}   statuses {sorted(statuses)}, budget used {used}")
 
 
 def real_sizes(folder: Path, clone: Path, count: int) -> None:

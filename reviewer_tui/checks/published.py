@@ -150,8 +150,9 @@ def summary_of(beside: CurveBeside, today: str) -> str:
     """A curve's comparison in one sentence without its full stop; `today` is a date or time in ISO 8601."""
     matched, total = beside.matched, len(beside.points)
     if not matched and not beside.origins and not beside.unknown_origin:
-        return "nothing of this curve is published"
-    words = [f"{len(matched)} of {total} points {'is' if len(matched) == 1 else 'are'} published"]
+        return "no published row of its points is known"
+    noun = "point" if total == 1 else "points"
+    words = [f"{len(matched)} of {total} {noun} {'is' if len(matched) == 1 else 'are'} published"]
     if matched:
         gains = (
             ("throughput per GPU", [point.throughput for point in matched]),

@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> Exit:
 
 
 def _one(reviewer: Reviewer, ref: PullRequestRef, request: ReviewRequest, as_json: bool) -> Exit:
-    review = reviewer.review(ref, request)
+    review = reviewer.review(ref, request, published=True)
     if as_json:
         put_raw(to_json(check_report(review), pretty=True))
     else:

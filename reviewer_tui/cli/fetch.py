@@ -15,7 +15,7 @@ from reviewer_tui.model.refs import is_range, parse_refs
 from reviewer_tui.model.snapshot import Snapshot
 
 # The parts of a snapshot that a load can miss, as people call them.
-_PARTS = ("files", "commits", "info", "conversation", "runs", "evals", "results", "upstream")
+_PARTS = ("files", "commits", "info", "conversation", "runs", "evals", "results", "published", "upstream")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str]) -> Exit:
         for place, ref in enumerate(refs, 1):
             before = f"{place} of {len(refs)}: " if len(refs) > 1 else ""
             try:
-                loaded = source.load(ref, head=args.head, policy_ref=args.policy_ref)
+                loaded = source.with_published(source.load(ref, head=args.head, policy_ref=args.policy_ref))
             except DataError as error:
                 clear_status()
                 if not (lenient and isinstance(error, NotFoundError)):

@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> Exit:
     request = review_request(args)
     width = page_width()
     with source_of(args) as source:
-        review = Reviewer(source).review(ref, request)
+        review = Reviewer(source).review(ref, request, published=args.pane in (None, "results", "runs"))
         if args.json:
             put_raw(to_json(_REPORTS[args.pane](review), pretty=True))
         elif args.write:

@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> Exit:
         from reviewer_tui.review.load import Reviewer
 
         with source_of(args) as source:
-            return as_text(Reviewer(source).review(ref, request))
+            return as_text(Reviewer(source).review(ref, request, published=True))
     from reviewer_tui.review.desks import ReviewDesk
     from reviewer_tui.store.places import data_directory
 

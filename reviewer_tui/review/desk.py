@@ -60,6 +60,10 @@ class Desk(Protocol):
         """The review at a moment (None: the only one), with the notes saved before."""
         ...
 
+    def load_rest(self, review: Review, progress: Progress) -> Review | None:
+        """The review with what nothing waited for: what was published of its points. None where there is no more."""
+        ...
+
     def save_notes(self, review: Review) -> None:
         """Keep `review.notes` so that the next `load` of the same head has them. Called after every change."""
         ...

@@ -32,6 +32,10 @@ class _Paperwork:
         self._kept: dict[str, ReviewNotes] = {}
         self._notices: list[str] = []
 
+    def load_rest(self, review: Review, progress: Progress) -> Review | None:
+        """Nothing more, where everything was at hand."""
+        return None
+
     def save_notes(self, review: Review) -> None:
         """Keep the notes of a review. Only what changed here since they were loaded or last saved counts, so that what
         another process kept meanwhile stays."""
@@ -127,6 +131,7 @@ class ReviewDesk(_Paperwork):
         super().__init__(directory)
         self._open_source = open_source
         self._source: Source | None = None
+        self._reviewer: Reviewer | None = None
         self._progress: Progress = lambda _: None
         self._ref = ref
         self._request = request
@@ -137,9 +142,15 @@ class ReviewDesk(_Paperwork):
         progress(f"reading {self.title}")
         if self._source is None:
             self._source = self._open_source(lambda words: self._progress(words))
-        review = Reviewer(self._source).review(self._ref, self._request)
+        self._reviewer = Reviewer(self._source)
+        review = self._reviewer.review(self._ref, self._request)
         examination_of(review)  # now, while no screen waits for it
         return self.with_notes(review)
+
+    def load_rest(self, review: Review, progress: Progress) -> Review | None:
+        """The review beside what was published, after it is on the screen."""
+        self._progress = progress
+        return self._reviewer.with_published(review, self._request) if self._reviewer else None
 
 
 class SampleDesk(_Paperwork):

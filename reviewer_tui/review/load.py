@@ -13,7 +13,7 @@ from reviewer_tui.policy.policy import Policy, load_policy
 from reviewer_tui.review.conversation import current_sign_off
 from reviewer_tui.review.session import Review
 from reviewer_tui.signoff.parse import parse_sign_off
-from reviewer_tui.sources.source import Loaded, RecipeSource, Source
+from reviewer_tui.sources.source import Loaded, PublishedSource, RecipeSource, Source
 from reviewer_tui.sweeps.diff import config_changes
 
 
@@ -35,12 +35,22 @@ class Reviewer:
         self._source = source
         self._policies: dict[str, Policy] = {}
 
-    def review(self, ref: PullRequestRef, request: ReviewRequest) -> Review:
-        """One pull request, reviewed. Raises DataError where it cannot be loaded."""
+    def review(self, ref: PullRequestRef, request: ReviewRequest, *, published: bool = False) -> Review:
+        """One pull request, reviewed; with `published` beside what the default branch published, where the source can
+        look that up. Raises DataError where it cannot be loaded."""
         loaded = self._source.load(ref, head=request.head, policy_ref=request.policy_ref)
         if isinstance(self._source, RecipeSource):
             loaded = self._source.with_recipes(loaded, _said(loaded, request), request.review_date)
+        if published and isinstance(self._source, PublishedSource):
+            loaded = self._source.with_published(loaded)
         return review_of(loaded, request, self.policy(loaded.trees.policy))
+
+    def with_published(self, review: Review, request: ReviewRequest) -> Review | None:
+        """A review again, beside what the default branch published; None where the source cannot look that up."""
+        if not isinstance(self._source, PublishedSource):
+            return None
+        loaded = self._source.with_published(Loaded(review.snapshot, review.trees))
+        return review_of(loaded, request, review.policy).with_notes(review.notes)
 
     def policy(self, tree: Tree) -> Policy:
         """The policy of a revision."""

@@ -25,7 +25,7 @@ from reviewer_tui.sources.difference import changed_entries
 from reviewer_tui.sources.git import command, find_clone, run
 from reviewer_tui.sources.objects import GitCommit, GitTree, Objects
 from reviewer_tui.sources.quoting import shown
-from reviewer_tui.sources.source import Loaded, RecipeSource, Source
+from reviewer_tui.sources.source import Loaded, PublishedSource, RecipeSource, Source
 
 MOST_FILES = 5_000
 """Changed files of one pull request that are told."""
@@ -133,6 +133,10 @@ class WithRecipeClones:
     def tree(self, revision: str) -> Tree:
         """A revision of the reviewed repository."""
         return self._source.tree(revision)
+
+    def with_published(self, loaded: Loaded) -> Loaded:
+        """What the source itself can look up of published results."""
+        return self._source.with_published(loaded) if isinstance(self._source, PublishedSource) else loaded
 
     def with_recipes(self, loaded: Loaded, texts: Sequence[str], day: str) -> Loaded:
         """What was loaded, with main of each clone as of the end of a day, and the pull requests that texts link."""

@@ -52,3 +52,12 @@ class PostingSource(Protocol):
     def board(self, ref: PullRequestRef) -> CommentBoard:
         """The conversation of a pull request, to read it afresh and to post to it."""
         ...
+
+
+@runtime_checkable
+class PublishedSource(Protocol):
+    """A source that can also look up what the default branch has published."""
+
+    def with_published(self, loaded: Loaded) -> Loaded:
+        """What was loaded, with the published results of the points that the pull request measured."""
+        ...

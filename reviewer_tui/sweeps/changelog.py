@@ -467,6 +467,11 @@ def resolve_keys(entry: ChangelogEntry, keys: Sequence[str], path: str) -> tuple
     return list(found), problems
 
 
+def covers(entry: ChangelogEntry, key: str) -> bool:
+    """Whether an entry means a config key, by name or by pattern."""
+    return any(name == key or ("*" in name and _matches(name, key)) for name in entry.config_keys)
+
+
 def _matches(pattern: str, key: str) -> bool:
     """Whether `pattern` with `*` for anything covers the whole key; in one pass, whatever the pattern."""
     parts = pattern.split("*")

@@ -48,6 +48,8 @@ LOADING_PATIENCE = 0.4
 # How often the age of the facts in the header is brought up to date, in seconds.
 AGE_INTERVAL = 10.0
 
+_PLEASE_REPORT = "This is a fault of the program; please report it."
+
 
 class _Returned(Message):
     """A thread has something to do on the screen's thread."""
@@ -178,22 +180,46 @@ class ReviewerApp(App[None]):
             self.say(f"Loading {self.desk.title}; what you see is the state before.")
 
     def _load(self, generation: int, moment: str | None) -> None:
+        desk = self.desk
         self.keep_notes()
         try:
-            review = self.desk.load(moment, partial(self._tell_from_thread, generation))
-            viewed = self.desk.viewed(review)
+            review = desk.load(moment, partial(self._tell_from_thread, generation))
+            viewed = desk.viewed(review)
             self._tell_notices()
         except ReviewerError as error:
             self.from_thread(self._load_failed, generation, error.message, error.remedy)
         except Exception as fault:
             message = f"The pull request could not be loaded ({type(fault).__name__}: {fault})."
-            self.from_thread(
-                self._load_failed, generation, message, "This is a fault of the program; please report it."
-            )
+            self.from_thread(self._load_failed, generation, message, _PLEASE_REPORT)
         else:
             # Imported here, while the first screen already stands.
             importlib.import_module("reviewer_tui.tui.screens.review")
             self.from_thread(self._loaded, generation, review, viewed)
+            self._load_rest(generation, desk, review)
+
+    def _load_rest(self, generation: int, desk: Desk, review: Review) -> None:
+        """In the loading thread, with the review on the screen: what nothing waits for."""
+        try:
+            whole = desk.load_rest(review, partial(self._tell_from_thread, generation))
+        except ReviewerError as error:
+            self.from_thread(self._rest_failed, generation, str(error))
+        except Exception as fault:
+            what = f"Not everything could be loaded ({type(fault).__name__}: {fault})."
+            self.from_thread(self._rest_failed, generation, f"{what} {_PLEASE_REPORT}")
+        else:
+            if whole is not None:
+                self.from_thread(self._completed, generation, whole)
+
+    def _completed(self, generation: int, whole: Review) -> None:
+        """Show the rest; what was decided meanwhile stays."""
+        if generation == self._generation and self.review is not None:
+            self.review = whole.with_notes(self.review.notes)
+            self.compose_sign_off()
+            self._tell_screens()
+
+    def _rest_failed(self, generation: int, sentence: str) -> None:
+        if generation == self._generation:
+            self.say(sentence, "warning")
 
     def from_thread(self, function: Callable[..., None], *arguments: object) -> None:
         """Have a function called on the screen's thread, without waiting; never, where the screen is gone meanwhile."""

@@ -181,7 +181,7 @@ def test_how_points_stand_beside_the_published_ones_is_said_and_decides_nothing(
         "behind it; published by run 5 at ccccccccc (2026-08-01, 11 days old)."
     )
     nothing = decided(published=complete(Published()))
-    assert nothing.findings[0].message.endswith("frontier; nothing of this curve is published.")
+    assert nothing.findings[0].message.endswith("frontier; no published row of its points is known.")
     unknown = decided(published=unavailable("The rate limit is used up."))
     assert unknown.findings[0].message.endswith("on its median frontier.")
     assert decided(published=complete(Published(rows=RESULTS))).status is Status.PASS

@@ -75,7 +75,7 @@ def test_curves_are_apart() -> None:
     other = result(2, 2, 16, isl=1024)
     first, second = curves_beside((result(2, 2, 16), other), Published(rows=(row(other),), runs=(NEWER,)))
     assert (len(first.matched), len(second.matched)) == (0, 1)
-    assert summary_of(first, "2026-08-12") == "nothing of this curve is published"
+    assert summary_of(first, "2026-08-12") == "no published row of its points is known"
 
 
 def test_a_curve_in_words() -> None:
@@ -94,14 +94,14 @@ def test_what_is_not_told_of_a_row_is_said() -> None:
     curve = one_curve((measured,), row(measured, run_id=99, interactivity=None))
     assert curve.frontiers is None
     assert summary_of(curve, "2026-08-12") == (
-        "1 of 1 points is published: throughput per GPU +100.00 %; published by a run that is not told"
+        "1 of 1 point is published: throughput per GPU +100.00 %; published by a run that is not told"
     )
     assert origin_of(msgspec.structs.replace(OLDER, published_at=""), "today").endswith("at aaaaaaaaa ()")
 
 
 def test_other_points_of_the_curve_make_its_frontier_all_the_same() -> None:
     curve = one_curve((result(2, 2, 16),), row(result(8, 1, 128)))
-    assert summary_of(curve, "2026-08-12").startswith("0 of 1 points are published; 1 of 1 points of the published")
+    assert summary_of(curve, "2026-08-12").startswith("0 of 1 point are published; 1 of 1 points of the published")
     assert curve.origins == (NEWER,)
 
 

@@ -17,6 +17,7 @@ from tests.fake_github.world import (
     Repository,
     Review,
     Run,
+    Status,
     User,
 )
 
@@ -479,9 +480,45 @@ class Answers:
             "workflow_url": f"{self.api}/repos/{repository.full_name}/actions/workflows/77",
             "head_commit": head,
             "repository": self.repository(repository),
-            "head_repository": self.repository(repository),
+            "head_repository": self.repository(repository)
+            if run.head_repo is None
+            else {**self.repository(repository), "full_name": run.head_repo},
             "display_title": "A run",
         }
+
+    def combined_status(self, repository: Repository, sha: str, statuses: list[Status], total: int) -> Json:
+        states = [status.state for status in statuses]
+        worst = (
+            "failure" if {"failure", "error"} & set(states) else "success" if set(states) == {"success"} else "pending"
+        )
+        url = f"{self.api}/repos/{repository.full_name}/commits/{sha}"
+        return {
+            "state": worst,
+            "statuses": [self._plain_status(repository, sha, status) for status in statuses],
+            "sha": sha,
+            "total_count": total,
+            "repository": self.repository(repository),
+            "commit_url": url,
+            "url": f"{url}/status",
+        }
+
+    def _plain_status(self, repository: Repository, sha: str, status: Status) -> Json:
+        """A status in the combined form, which does not say who set it."""
+        return {
+            "url": f"{self.api}/repos/{repository.full_name}/statuses/{sha}",
+            "avatar_url": None,
+            "id": status.id,
+            "node_id": f"SC_{status.id}",
+            "state": status.state,
+            "description": status.description,
+            "target_url": status.target_url,
+            "context": status.context,
+            "created_at": status.updated_at,
+            "updated_at": status.updated_at,
+        }
+
+    def status(self, repository: Repository, sha: str, status: Status) -> Json:
+        return {**self._plain_status(repository, sha, status), "creator": self.user(status.creator)}
 
     def job(self, repository: Repository, run: Run, job: Job) -> Json:
         base = f"{self.api}/repos/{repository.full_name}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,18 +42,28 @@ FILES = {
 
 
 class Plain:
-    """A repository with one pull request: `commits` commits, a sweep of `lanes` jobs on each."""
+    """A repository with one pull request: `commits` commits, a sweep of `lanes` jobs on each. `before` are further
+    files of main, `adds` further files that every commit of the pull request has."""
 
-    def __init__(self, folder: Path, *, commits: int = 1, lanes: int = 3) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        commits: int = 1,
+        lanes: int = 3,
+        before: Mapping[str, str] | None = None,
+        adds: Mapping[str, str] | None = None,
+    ) -> None:
         self.world = World()
         self.token = self.world.token(TOKEN, "reader")
         self.git = GitRepo(folder / "bench.git")
-        self.base = self.git.commit(FILES, on="main")
+        self.base = self.git.commit({**FILES, **(before or {})}, on="main")
         self.shas = []
         for number in range(commits):
             files: dict[Any, Any] = {
                 "configs/nvidia-master.yaml": MASTER.replace("conc-end: 16", f"conc-end: {32 + number}"),
                 "docs/new.md": f"{number}\n",
+                **(adds or {}),
             }
             parents = [self.base] if not self.shas else None
             self.shas.append(self.git.commit(files, on="feature", parents=parents, message=f"Step {number}"))

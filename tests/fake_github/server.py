@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
 from tests.fake_github.answers import Answers
-from tests.fake_github.world import Comment, Pull, Repository, Run, World
+from tests.fake_github.world import Comment, Job, Pull, Repository, Run, World
 
 API = "/api/v3"
 COMMITS_CAP, FILES_CAP, COMPARED_FILES_CAP = 250, 3000, 300
@@ -479,15 +479,39 @@ class FakeGitHub:
                 found += [self.answers.check_run(repository, run, job) for job in jobs]
         return self._paged(request, found, "check_runs")
 
+    @route("GET", "{repo}/commits/(?P<ref>[^/]+)/status")
+    def combined_status(self, request: Request, login: str, repository: Repository, ref: str) -> Reply:
+        sha = self._resolve(repository, ref)
+        newest = {status.context: status for status in repository.statuses.get(sha, ())}
+        paged = self._paged(request, list(newest.values()))
+        return Reply(200, self.answers.combined_status(repository, sha, paged.body, len(newest)), paged.headers)
+
+    @route("GET", "{repo}/commits/(?P<ref>[^/]+)/statuses")
+    def statuses(self, request: Request, login: str, repository: Repository, ref: str) -> Reply:
+        sha = self._resolve(repository, ref)
+        told = reversed(repository.statuses.get(sha, []))
+        return self._paged(request, [self.answers.status(repository, sha, status) for status in told])
+
     @route("GET", "{repo}/actions/runs")
     def runs(self, request: Request, login: str, repository: Repository) -> Reply:
+        return self._listed_runs(request, repository, list(repository.runs.values()))
+
+    @route("GET", "{repo}/actions/workflows/(?P<file>[^/]+)/runs")
+    def workflow_runs(self, request: Request, login: str, repository: Repository, file: str) -> Reply:
+        own = [run for run in repository.runs.values() if run.path.rpartition("/")[2] == file]
+        if not own:
+            raise LookupError(file)
+        return self._listed_runs(request, repository, own)
+
+    def _listed_runs(self, request: Request, repository: Repository, runs: list[Run]) -> Reply:
         query = request.query
         chosen = [
             run
-            for run in sorted(repository.runs.values(), key=lambda run: run.created_at, reverse=True)
+            for run in sorted(runs, key=lambda run: run.created_at, reverse=True)
             if query.get("branch") in (None, run.head_branch)
             and query.get("head_sha") in (None, run.head_sha)
             and query.get("event") in (None, run.event)
+            and query.get("status") in (None, run.status, run.conclusion)
         ]
         return self._paged(request, [self._run_answer(repository, run) for run in chosen[:1000]], "workflow_runs")
 
@@ -516,6 +540,14 @@ class FakeGitHub:
             return Reply(410, {"message": "Artifact has expired"})
         return Reply(302, headers={"Location": f"{self.storage}/blob/{number}?sig=very-secret&se=2026"})
 
+    @route("GET", r"{repo}/actions/jobs/(?P<number>\d+)/logs")
+    def job_log(self, request: Request, login: str, repository: Repository, number: str) -> Reply:
+        if not login:
+            return Reply(403, {"message": "Must have admin rights to Repository."})
+        if self._job(int(number)).log is None:
+            return Reply(410, {"message": "Server Error"})
+        return Reply(302, headers={"Location": f"{self.storage}/log/{number}?sig=very-secret&se=2026"})
+
     def _store_answer(self, request: Request) -> tuple[Reply, Fault | None]:
         time.sleep(self.latency)
         fault = self._fault(request, request.path)
@@ -524,7 +556,10 @@ class FakeGitHub:
             return fault.reply or Reply(500), fault
         if request.headers.get("authorization"):
             return Reply(400, {"message": "A token came to the storage."}), None
-        return Reply(200, raw=self._artifact(int(request.path.rsplit("/", 1)[1])).content), None
+        number = int(request.path.rsplit("/", 1)[1])
+        if request.path.startswith("/log/"):
+            return Reply(200, raw=self._job(number).log), None
+        return Reply(200, raw=self._artifact(number).content), None
 
     # --- looking up --------------------------------------------------------------------------------------------------
 
@@ -532,6 +567,14 @@ class FakeGitHub:
         repositories = self.world.repositories.values()
         runs = (run for repository in repositories for run in repository.runs.values())
         found = next((one for run in runs for one in run.artifacts if one.id == number), None)
+        if found is None:
+            raise LookupError(number)
+        return found
+
+    def _job(self, number: int) -> Job:
+        repositories = self.world.repositories.values()
+        jobs = (job for repository in repositories for run in repository.runs.values() for job in run.jobs)
+        found = next((job for job in jobs if job.id == number), None)
         if found is None:
             raise LookupError(number)
         return found

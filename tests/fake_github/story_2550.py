@@ -12,13 +12,15 @@ from typing import Any
 
 from reviewer_tui.sample import texts
 from reviewer_tui.sample.facts import REF
+from tests.fake_github.merged import WORKFLOW_TEXT
+from tests.fake_github.plain import WORKFLOW
 from tests.fake_github.world import Artifact, Comment, Event, Job, Pull, Run, World, json_archive
 from tests.gitrepo import GitRepo
 
 TOKEN = "ghp_" + "s2550" * 8
 REPOSITORY = REF.repository
 NUMBER = REF.number
-FIRST_RUN, SECOND_RUN = 31432304739, 31628689774
+FIRST_RUN, SECOND_RUN, MAIN_RUN = 31432304739, 31628689774, 31400000001
 RECIPE = ("sgl-project/sglang", 34357)
 BRANCH = "qwen-tep2"
 
@@ -58,6 +60,7 @@ _SCORES = {
     SECOND_RUN: ((1, 32, 0.970, 0.961), (1, 64, 0.966, 0.955), (2, 32, 0.969, 0.960), (2, 64, 0.968, 0.958)),
 }
 _RESULTS = ((16, 7534.5, 120.16), (32, 10319.8, 80.41), (64, 13290.8, 51.97))
+_GAINS = ((5.85, 5.17), (8.94, 7.26), (9.46, 9.06))
 _MODELS = {FIRST_RUN: "nvidia/Qwen3.5-397B-A17B-NVFP4", SECOND_RUN: "nvidia/Qwen3.5-397B-A17B-NVFP4-V2"}
 
 
@@ -89,6 +92,7 @@ class Story:
         )
         self.repository.pulls[NUMBER] = self.pull
         self._sweep(FIRST_RUN, self.first_head, _FIRST_DAY)
+        self._publish()
         self._say("a-collaborator", "COLLABORATOR", _FIRST_DAY.format(20), f"/reuse-sweep-run {FIRST_RUN}")
         self._say("ankur-singh", "CONTRIBUTOR", _FIRST_DAY.format(21), texts.comment("first-sign-off"))
         self._say("github-actions[bot]", "NONE", _FIRST_DAY.format(22), texts.comment("first-verdict"))
@@ -144,7 +148,7 @@ class Story:
         results = [_result(_MODELS[run_id], *point) for point in _RESULTS]
         self.repository.runs[run_id] = Run(
             id=run_id,
-            path=".github/workflows/run-sweep.yml",
+            path=WORKFLOW,
             head_sha=head,
             head_branch=BRANCH,
             created_at=day.format(9),
@@ -159,9 +163,27 @@ class Story:
             ],
         )
 
+    def _publish(self) -> None:
+        """Main's sweep of #2205, with the rows over which the author tells the gains."""
+        rows = [
+            _result(_MODELS[SECOND_RUN], conc, throughput / (1 + gain / 100), interactivity / (1 + faster / 100))
+            for (conc, throughput, interactivity), (gain, faster) in zip(_RESULTS, _GAINS, strict=True)
+        ]
+        name, content = "results_bmk", json_archive("agg_bmk.json", rows)
+        self.repository.runs[MAIN_RUN] = Run(
+            id=MAIN_RUN,
+            path=WORKFLOW,
+            head_sha=self.switched,
+            head_branch="main",
+            event="push",
+            created_at="2026-08-09T10:00:00Z",
+            jobs=[Job(self.world.next_id(), f"single-node 8k1k / / p2.500 | {_POINT} TP2/EP2 mtp c16")],
+            artifacts=[Artifact(self.world.next_id(), name, content, "2026-08-09T18:00:00Z")],
+        )
+
 
 def _files(state: str) -> dict[Any, Any]:
-    return {**_below(_SAMPLE / "common"), **_below(_SAMPLE / state)}
+    return {**_below(_SAMPLE / "common"), **_below(_SAMPLE / state), WORKFLOW: WORKFLOW_TEXT}
 
 
 def _below(folder: Path) -> dict[Any, Any]:

@@ -99,11 +99,27 @@ class Pull:
 
 @dataclass
 class Job:
+    """One job. `log` is what it wrote; None where GitHub no longer has it."""
+
     id: int
     name: str
     conclusion: str | None = "success"
     status: str = "completed"
     attempt: int = 1
+    log: bytes | None = b""
+
+
+@dataclass
+class Status:
+    """A commit status; of a context the last one of the list is the newest."""
+
+    id: int
+    context: str
+    state: str
+    description: str | None
+    creator: User | None
+    target_url: str | None = None
+    updated_at: str = "2026-08-12T09:00:00Z"
 
 
 @dataclass
@@ -132,6 +148,8 @@ class Run:
     created_at: str = "2026-08-10T10:00:00Z"
     jobs: list[Job] = field(default_factory=list)
     artifacts: list[Artifact] = field(default_factory=list)
+    head_repo: str | None = None
+    """Where the branch lies, if not in the repository itself."""
 
     @property
     def suite_id(self) -> int:
@@ -148,6 +166,8 @@ class Repository:
     pulls: dict[int, Pull] = field(default_factory=dict)
     runs: dict[int, Run] = field(default_factory=dict)
     permissions: dict[str, str] = field(default_factory=dict)
+    statuses: dict[str, list[Status]] = field(default_factory=dict)
+    """By the commit's SHA, oldest first."""
     private: bool = False
     archived: bool = False
     id: int = field(default_factory=lambda: 900_000 + next(_ids))

@@ -338,7 +338,8 @@ def without_data(review: Review) -> Review:
 
 
 class FakeDesk:
-    """A desk in memory. `fail` makes the next loads or saves fail; `gate` holds a load until it is set."""
+    """A desk in memory. `fail` makes the next loads or saves fail; `gate` holds a load until it is set, `rest`
+    comes after the review is shown."""
 
     def __init__(self, review: Review | None = None, *, folder: Path | None = None, moments: int = 0) -> None:
         self.review = review or make_review()
@@ -352,6 +353,8 @@ class FakeDesk:
         self.gates: dict[str | None, threading.Event] = {}
         self.marks: frozenset[str] = frozenset()
         self.told: tuple[str, ...] = ()
+        self.rest: Review | Exception | None = None
+        self.rest_gate = threading.Event()
 
     def load(self, moment: str | None, progress: Progress) -> Review:
         progress("reading the pull request")
@@ -369,6 +372,14 @@ class FakeDesk:
                 review, snapshot=msgspec.structs.replace(review.snapshot, info=complete(info))
             )
         return review if self.kept is None else review.with_notes(self.kept)
+
+    def load_rest(self, review: Review, progress: Progress) -> Review | None:
+        rest = self.rest
+        if rest is not None:
+            assert self.rest_gate.wait(10)
+        if isinstance(rest, Exception):
+            raise rest
+        return rest
 
     def save_notes(self, review: Review) -> None:
         if self.fail_save:

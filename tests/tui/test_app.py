@@ -12,10 +12,12 @@ from textual.widgets import TextArea
 
 from reviewer_tui.model.checklist import Decision
 from reviewer_tui.model.errors import DataError, UsageError
+from reviewer_tui.model.part import unavailable
 from reviewer_tui.tui.app import ReviewerApp, must_be_ascii, run_workstation
 from reviewer_tui.tui.screens.message import ErrorScreen, UnsavedScreen
 from reviewer_tui.tui.screens.note import NoteScreen
 from reviewer_tui.tui.screens.review import ReviewScreen
+from reviewer_tui.tui.widgets.line_view import LineView
 from tests.tui.reviews import FakeDesk
 from tests.tui.screen import rows, settle, shown_app, until
 
@@ -54,6 +56,57 @@ async def test_a_failed_load_says_why_and_can_be_tried_again(desk: FakeDesk, ope
         await until(pilot, lambda: isinstance(app.screen, ReviewScreen))
         assert len(app.screen_stack) == 2
         assert not app.without_data
+
+
+async def test_the_rest_comes_after_the_review_and_takes_nothing_away(desk: FakeDesk, open_app: Open) -> None:
+    """What was published is looked up while the reviewer works already: decisions and the place in a pane stay."""
+    published = desk.review.snapshot.published
+    desk.rest = desk.review
+    snapshot = msgspec.structs.replace(desk.review.snapshot, published=unavailable("Not looked up yet."))
+    desk.review = msgspec.structs.replace(desk.review, snapshot=snapshot)
+    app = open_app(desk)
+    async with app.run_test(size=SIZE) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, ReviewScreen))
+        await pilot.press("space", "2", "end")
+        await settle(pilot)
+        pane = app.screen.query_one("#diff", LineView)
+        place = pane.cursor
+        assert place > 0
+        assert app.review is not None
+        assert app.review.snapshot.published.reason == "Not looked up yet."
+        desk.rest_gate.set()
+        await until(pilot, lambda: app.review is not None and app.review.snapshot.published == published)
+        await settle(pilot)
+        assert app.review.notes.mark("1").decision is Decision.ACCEPTED
+        assert pane.cursor == place
+        assert "run 31400000001" in " ".join(row.text for _, row in app.screen.query_one("#evals", LineView).rows)
+
+
+@pytest.mark.parametrize("fault", [DataError("The token is refused."), ValueError("odd")])
+async def test_a_rest_that_fails_is_said_and_the_review_stays(desk: FakeDesk, open_app: Open, fault: Exception) -> None:
+    desk.rest = fault
+    app = open_app(desk)
+    async with app.run_test(size=SIZE) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, ReviewScreen))
+        desk.rest_gate.set()
+        await until(pilot, lambda: any(str(fault) in told.message for told in app._notifications))
+        assert isinstance(app.screen, ReviewScreen)
+        assert not app.without_data
+
+
+async def test_a_late_rest_of_an_earlier_load_is_dropped(desk: FakeDesk, open_app: Open) -> None:
+    desk.rest = desk.review
+    app = open_app(desk)
+    async with app.run_test(size=SIZE) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, ReviewScreen))
+        desk.rest = None
+        await pilot.press("R")
+        await until(pilot, lambda: not app.loading_review)
+        newer = app.review
+        desk.rest_gate.set()
+        await settle(pilot)
+        await pilot.pause(0.1)
+        assert app.review is newer
 
 
 async def test_a_late_load_of_another_moment_is_dropped(open_app: Open) -> None:

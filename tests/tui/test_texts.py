@@ -148,7 +148,7 @@ def test_results_stand_beside_the_published_ones() -> None:
     assert "7534.5 tok/s/GPU  +5.85 %  120.16 tok/s/user  +5.17 %" in shown
     assert "run 31628689774 over 31400000001" in shown
     assert (
-        "qwen3.5 8k1k b200 sglang fp4  1 of 1 points is published: throughput per GPU +5.85 %, interactivity +5.17 %; "
+        "qwen3.5 8k1k b200 sglang fp4  1 of 1 point is published: throughput per GPU +5.85 %, interactivity +5.17 %; "
         "published by run 31400000001 at ccccccccc (2026-08-01, 11 days old)."
     ) in shown
 
@@ -161,7 +161,7 @@ def test_without_published_rows_that_is_said_and_no_gain_is_shown() -> None:
         return pane("evals", msgspec.structs.replace(review, snapshot=snapshot))
 
     nothing = shown(complete(Published()))
-    assert "nothing of this curve is published" in nothing
+    assert "no published row of its points is known" in nothing
     assert "run 31628689774, not published" in nothing
     unread = shown(unavailable("The rate limit is used up.", "Load again."))
     assert "Published results: not known. The rate limit is used up." in unread

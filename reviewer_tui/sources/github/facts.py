@@ -21,6 +21,7 @@ from reviewer_tui.sources.github.shapes import (
     ListedPull,
     Pull,
     PullFile,
+    RepositoryName,
     Review,
     ReviewComment,
     WorkflowRun,
@@ -292,6 +293,11 @@ def checks_by_run(
         if run_id is not None:
             found.setdefault(run_id, {})[check.id] = check
     return {run_id: tuple(some.values()) for run_id, some in found.items()}
+
+
+def is_repository(named: RepositoryName | None, repository: str) -> bool:
+    """Whether something comes from the repository itself, and not from a fork of it or from one that is gone."""
+    return named is not None and named.full_name.lower() == repository.lower()
 
 
 def measures(run: Run) -> bool:

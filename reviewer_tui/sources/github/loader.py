@@ -143,6 +143,19 @@ class GitHubSource:
             return loaded
         return self._client.run(self._with_recipes(loaded, pulls, links))
 
+    def with_published(self, loaded: Loaded) -> Loaded:
+        """What was loaded, with the published results of the points that it measured; kept like a load. Asked for by
+        itself, because nothing waits for it. Raises GitHubError only where the token is refused or the load ended."""
+        # What reads YAML is slow to import, and a load begins without it.
+        from reviewer_tui.sources.github.published import PublishedReader
+
+        objects = self.objects(loaded.snapshot.ref.repository)
+        reader = PublishedReader(self._client, objects, self._watch.progress)
+        published = self._client.run(reader.read(loaded.snapshot, loaded.trees))
+        snapshot = msgspec.structs.replace(loaded.snapshot, published=published)
+        self._store.write_snapshot(snapshot, loaded.trees.policy.revision)
+        return Loaded(snapshot, loaded.trees)
+
     async def _with_recipes(
         self, loaded: Loaded, pulls: Sequence[tuple[str, int]], links: Sequence[RecipeLink]
     ) -> Loaded:
@@ -435,6 +448,10 @@ class _Load:
             default_branch=trees.default_branch.revision,
             viewer=self._viewer,
             upstream_revisions=self._upstream_revisions,
+            published=unavailable(
+                "Published results have not been looked up yet.",
+                f"reviewer-tui show {self._ref.number} results does so.",
+            ),
             **self._parts,
         )
         return Loaded(snapshot, trees)

@@ -84,6 +84,16 @@ class MeasurementReader:
             doubts.part(results),
         )
 
+    async def results(self, run: Run, doubts: Doubts) -> Sequence[BenchmarkResult] | None:
+        """The benchmark results of one run alone; None where it left no artifact with results behind."""
+        listed = await self._listing(run, RESULTS, doubts)
+        if listed is not None and not listed.items:
+            listed = doubts.counted(await self._listing(run, "", doubts), f"artifacts of run {run.id}")
+        if listed is None:
+            return ()
+        chosen = _result_artifacts(newest_artifacts(listed.items), run, doubts)
+        return await self._rows(chosen, run, parse_results, doubts) if chosen else None
+
     async def _read(self, run: Run, doubts: Doubts) -> _Read:
         artifacts, all_told = await self._artifacts(run, doubts)
         evals, results = await both(

@@ -202,6 +202,12 @@ class CheckRunPage(msgspec.Struct, frozen=True, rename={"items": "check_runs"}):
     items: tuple[CheckRunItem, ...]
 
 
+class HeadCommit(msgspec.Struct, frozen=True):
+    """The commit that a run ran on, as the run tells it."""
+
+    message: str = ""
+
+
 class WorkflowRun(msgspec.Struct, frozen=True):
     """`GET /repos/{o}/{r}/actions/runs/{id}` and an item of the list of runs."""
 
@@ -219,6 +225,7 @@ class WorkflowRun(msgspec.Struct, frozen=True):
     run_number: int = 0
     check_suite_id: int | None = None
     head_repository: RepositoryName | None = None
+    head_commit: HeadCommit | None = None
 
 
 class WorkflowRunPage(msgspec.Struct, frozen=True, rename={"items": "workflow_runs"}):

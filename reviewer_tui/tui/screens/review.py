@@ -14,6 +14,7 @@ from textual.widget import Widget
 
 from reviewer_tui.model.checklist import ChecklistItem
 from reviewer_tui.model.finding import CheckResult, Status, worst
+from reviewer_tui.model.snapshot import Snapshot
 from reviewer_tui.policy.items import Pane as PaneName
 from reviewer_tui.policy.items import checklist_map, pane_of
 from reviewer_tui.tui.actions import Place, bindings
@@ -95,7 +96,7 @@ class ReviewScreen(ReviewerScreen):
         self.zoomed = False
         self.chinese = False
         self._open: list[PaneName] = ["diff", "runs"]
-        self._shown_review: object = None
+        self._shown: Snapshot | None = None
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -138,17 +139,19 @@ class ReviewScreen(ReviewerScreen):
     def review_changed(self) -> None:
         super().review_changed()
         self.checklist.show_review(self.review, chinese=self.chinese)
-        if self._shown_review is not self.review.snapshot:
-            self._shown_review = self.review.snapshot
-            self._fill_panes()
+        snapshot, shown = self.review.snapshot, self._shown
+        if shown is not snapshot:
+            self._shown = snapshot
+            # More facts about the same head leave the reader where he is.
+            self._fill_panes(top=shown is None or shown.head != snapshot.head)
         self._show_evidence()
         self._show_tabs()
         self.show_keys()
 
-    def _fill_panes(self) -> None:
+    def _fill_panes(self, *, top: bool) -> None:
         for name in PANES:
             summary, lines = pane_facts(self.review, name)
-            self.pane(name).show_facts(summary, lines, top=True)
+            self.pane(name).show_facts(summary, lines, top=top)
 
     def _show_evidence(self, *, top: bool = False) -> None:
         """The evidence of what the checklist's cursor is on, and its pane brought forward."""

@@ -38,8 +38,8 @@ class Rig:
         self._client: GitHubClient | None = None
         self.cache = stack.enter_context(Cache(folder / "cache.sqlite"))
 
-    def build(self, **size: int) -> Plain:
-        """Choose the size of the world; before anything else."""
+    def build(self, **size: Any) -> Plain:
+        """Choose the size and the files of the world; before anything else."""
         self._plain = Plain(self.folder, **size)
         return self._plain
 
@@ -61,7 +61,7 @@ class Rig:
 
     @property
     def source(self) -> GitHubSource:
-        return GitHubSource(self.client, self.cache, plain_world.REPOSITORY)
+        return GitHubSource(self.client, self.cache, plain_world.REPOSITORY, watch=Watch(self.progress.append))
 
     @property
     def ref(self) -> PullRequestRef:

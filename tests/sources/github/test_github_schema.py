@@ -48,6 +48,7 @@ ENDPOINTS = (
     ("GET", r"/repos/[^/]+/[^/]+/git/trees/\w+", "git", "get_tree"),
     ("GET", r"/repos/[^/]+/[^/]+/commits/\w+/check-runs", "checks", "list_for_ref"),
     ("GET", r"/repos/[^/]+/[^/]+/actions/runs", "actions", "list_workflow_runs_for_repo"),
+    ("GET", r"/repos/[^/]+/[^/]+/actions/workflows/[^/]+/runs", "actions", "list_workflow_runs"),
     ("GET", r"/repos/[^/]+/[^/]+/actions/runs/\d+", "actions", "get_workflow_run"),
     ("GET", r"/repos/[^/]+/[^/]+/actions/runs/\d+/jobs", "actions", "list_jobs_for_workflow_run"),
     ("GET", r"/repos/[^/]+/[^/]+/actions/runs/\d+/artifacts", "actions", "list_workflow_run_artifacts"),
@@ -83,7 +84,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> list[Seen]:
         cache = stack.enter_context(Cache(folder / "cache.sqlite"))
         client = stack.enter_context(GitHubClient(parse_host(fake.host), Token(TOKEN, "a test"), answers=cache))
         source = GitHubSource(client, cache, REPOSITORY)
-        source.load(PullRequestRef(REPOSITORY, NUMBER, fake.host))
+        source.with_published(source.load(PullRequestRef(REPOSITORY, NUMBER, fake.host)))
         story.go_on()
         story.repository.runs[77] = Run(77, "a.yml", story.base, "main", jobs=[Job(78, "a job")])
         story.pull.comments[0].body += f"\nhttps://github.com/{REPOSITORY}/actions/runs/77"

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from reviewer_tui.checks.published import curves_beside, percent
 from reviewer_tui.model.pull_request import PullRequestRef
+from reviewer_tui.model.result import Published
 from reviewer_tui.model.snapshot import Snapshot
 from reviewer_tui.model.tree import Tree
 from reviewer_tui.policy.layout import discover_layout
@@ -24,8 +26,9 @@ from reviewer_tui.sources.github.loader import GitHubSource
 from reviewer_tui.sources.source import Loaded
 from reviewer_tui.sources.stored import NotCachedError
 from reviewer_tui.store.cache import Cache
+from tests.fake_github.plain import WORKFLOW
 from tests.fake_github.server import FakeGitHub
-from tests.fake_github.story_2550 import FIRST_RUN, NUMBER, REPOSITORY, SECOND_RUN, TOKEN, Story
+from tests.fake_github.story_2550 import FIRST_RUN, MAIN_RUN, NUMBER, REPOSITORY, SECOND_RUN, TOKEN, Story
 
 
 class Play:
@@ -97,7 +100,7 @@ def test_it_says_what_the_bundled_sample_says(play: Play, moment: str) -> None:
     loaded, sample = (first if moment == "first" else second), load_sample(moment)
     for side in ("base", "head"):
         ours, theirs = getattr(loaded.trees, side), getattr(sample.trees, side)
-        assert ours.list("") == theirs.list("")
+        assert set(ours.list("")) - set(theirs.list("")) == {WORKFLOW}
         assert all(ours.blob(path) == theirs.blob(path) for path in theirs.list(""))
     assert {(f.path, f.new_blob) for f in loaded.snapshot.files.value or ()} == {
         (f.path, f.new_blob) for f in sample.snapshot.files.value or ()
@@ -124,9 +127,25 @@ def test_offline_afterwards(play: Play) -> None:
         for ours, theirs in zip(revisions(offline), revisions(online), strict=True):
             assert ours.revision == theirs.revision
             assert ours.list("") == theirs.list("")
-            assert all(ours.read(path) == theirs.read(path) for path in ours.list("") if path != "README.md")
+            assert all(
+                ours.read(path) == theirs.read(path) for path in ours.list("") if path not in ("README.md", WORKFLOW)
+            )
     with pytest.raises(NotCachedError):  # no review reads it, so it was not loaded; it is not said to be absent
         cached.load(play.ref).trees.default_branch.read("README.md")
+
+
+def test_published_results_give_the_gains_that_the_author_tells(play: Play) -> None:
+    for loaded in play.both_moments():
+        snapshot = play.source.with_published(loaded).snapshot
+        assert snapshot.published.complete
+        newest = [row for row in snapshot.results.value or () if row.run_id == (snapshot.runs.value or ())[0].id]
+        (curve,) = curves_beside(newest, snapshot.published.value or Published())
+        assert [(percent(p.throughput or 0), percent(p.interactivity or 0)) for p in curve.matched] == [
+            ("+5.85 %", "+5.17 %"),
+            ("+8.94 %", "+7.26 %"),
+            ("+9.46 %", "+9.06 %"),
+        ]
+        assert [(run.id, run.pull_request, run.reused) for run in curve.origins] == [(MAIN_RUN, 2205, False)]
 
 
 def revisions(loaded: Loaded) -> list[Tree]:

@@ -1,0 +1,59 @@
+"""`show PR results` beside what main published, online and then without the network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.fake_github.server import FakeGitHub
+from tests.fake_github.story_2550 import MAIN_RUN, SECOND_RUN, TOKEN, Story
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGitHub]:
+    monkeypatch.setenv("GH_ENTERPRISE_TOKEN", TOKEN)
+    story = Story(tmp_path)
+    story.go_on()
+    with FakeGitHub(story.world) as server:
+        yield server
+
+
+def test_as_text(run: Run, fake: FakeGitHub) -> None:
+    at = ("--host", fake.host, "--date", "2026-08-12")
+    online = run("show", "2550", "results", *at)
+    words = " ".join(online.out.split())
+    assert online.code == 0
+    assert (
+        "qwen3.5 8k1k b200 sglang fp4: 6 of 6 points are published: throughput per GPU +5.85 % to +9.46 %, "
+        "interactivity +5.17 % to +9.06 %; 3 of 3 points of the published frontier are surpassed, 0 of 3 measured ones "
+        f"lie behind it; published by run {MAIN_RUN} of #2205 at"
+    ) in words
+    assert "(2026-08-09, 3 days old)" in words
+    assert f"7534.50 tok/s/GPU (+5.85 %) 120.16 tok/s/user (+5.17 %) run {SECOND_RUN} over {MAIN_RUN}" in words
+    fake.stop()
+    assert run("show", "2550", "results", *at, "--offline").out.splitlines()[3:] == online.out.splitlines()[3:]
+
+
+def test_as_json(run: Run, fake: FakeGitHub) -> None:
+    told = run("show", "2550", "results", "--json", "--host", fake.host, "--date", "2026-08-12").json
+    assert told["published"] == {"state": "complete", "reason": ""}
+    (curve,) = told["curves"]
+    assert (curve["name"], curve["scenario"]) == ("qwen3.5 8k1k b200 sglang fp4", "8k1k")
+    assert [one["id"] for one in curve["published_by"]] == [MAIN_RUN]
+    assert curve["frontiers"] == {"published": 3, "surpassed": 3, "measured": 3, "behind": 0}
+    assert {point["why_not"] for point in curve["points"]} == {""}
+    assert round(curve["points"][0]["throughput_gain"], 4) == 0.0585
+    assert curve["points"][0]["published"]["run_id"] == MAIN_RUN
+
+
+def test_fetch_brings_them_too_and_says_what_it_could_not(run: Run, fake: FakeGitHub) -> None:
+    fake.world.repositories["semianalysisai/inferencex"].runs[MAIN_RUN].artifacts[0].expired = True
+    told = run("fetch", "2550", "--host", fake.host)
+    assert told.code == 0
+    assert f"published: partial. The artifact results_bmk of run {MAIN_RUN} has expired." in told.out
+    pane = run("show", "2550", "results", "--host", fake.host, "--offline").out
+    assert "not published" in pane
+    assert "%" not in pane.split("qwen3.5 8k1k")[1]
