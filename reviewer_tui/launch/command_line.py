@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Mapping, Sequence
 
@@ -55,9 +54,9 @@ class Command(msgspec.Struct, frozen=True):
 def program_name(text: Text) -> str:
     """The last part of a program's path; empty where that is unknown."""
     if isinstance(text, str):
-        return posixpath.basename(text)
+        return text.rpartition("/")[2]
     last = text.parts[-1]
-    return posixpath.basename(last) if isinstance(last, str) and "/" in last else ""
+    return last.rpartition("/")[2] if isinstance(last, str) and "/" in last else ""
 
 
 def without_prefixes(arguments: Sequence[Argument]) -> tuple[dict[str, Text], Sequence[Argument]]:
@@ -66,7 +65,7 @@ def without_prefixes(arguments: Sequence[Argument]) -> tuple[dict[str, Text], Se
     at = 0
     while at < len(arguments):
         name = arguments[at].text
-        base = posixpath.basename(name) if isinstance(name, str) else ""
+        base = name.rpartition("/")[2] if isinstance(name, str) else ""
         if base not in _PREFIXES:
             return added, arguments[at:]
         at += 1

@@ -32,6 +32,9 @@ _CLASSES = {
     "xdigit": "0-9A-Fa-f",
 }
 _BRACKET = re.compile(r"\[([!^]?)(\]?(?:\[:\w+:\]|[^\]])*)\]")
+ACTIVE = re.compile(r"[*?\[@+!]")
+"""A character that may stand for others where it is not quoted."""
+_CHOICES = re.compile(r"@\(([^()]*)\)")
 _ESCAPED = re.compile(r"[\\\[\]^]")
 
 
@@ -90,6 +93,7 @@ def _class(negation: str, inside: str) -> str:
     return f"[{'^' if negation else ''}{text}]"
 
 
+@lru_cache(maxsize=4096)
 def matches(pieces: Pieces, text: str) -> bool | None:
     """Whether a glob matches the whole text."""
     if all(quoted for _, quoted in pieces):
@@ -105,7 +109,7 @@ def matches(pieces: Pieces, text: str) -> bool | None:
 def _alternatives(pieces: Pieces) -> list[Pieces] | None:
     """The choices of one `@(a|b)`, each with the text around it."""
     for number, (text, quoted) in enumerate(pieces):
-        found = None if quoted else re.search(r"@\(([^()]*)\)", text)
+        found = None if quoted else _CHOICES.search(text)
         if found:
             before, after = pieces[:number], pieces[number + 1 :]
             return [
@@ -131,10 +135,11 @@ def _matches(compiled: _Compiled, text: str) -> bool:
     return not anchored or at == len(text)
 
 
+@lru_cache(maxsize=1024)
 def strip(pieces: Pieces, text: str, suffix: bool, longest: bool) -> str | None:
     """The text without the part at its end (or start) that the glob matches; None where that is not known."""
     sizes: Sequence[int] = range(len(text) + 1)
-    if all(quoted or not re.search(r"[*?\[@+!]", piece) for piece, quoted in pieces):
+    if all(quoted or not ACTIVE.search(piece) for piece, quoted in pieces):
         whole = "".join(piece for piece, _ in pieces)
         return text.removesuffix(whole) if suffix else text.removeprefix(whole)
     if len(text) > _MAX_TEXT:
@@ -151,7 +156,7 @@ def strip(pieces: Pieces, text: str, suffix: bool, longest: bool) -> str | None:
 
 def replace(pieces: Pieces, text: str, replacement: str, every: bool, anchor: str = "") -> str | None:
     """`${x/pattern/replacement}`; `anchor` is `#` or `%`. None where the result is not known."""
-    plain = all(quoted or not re.search(r"[*?\[@+!]", piece) for piece, quoted in pieces)
+    plain = all(quoted or not ACTIVE.search(piece) for piece, quoted in pieces)
     whole = "".join(piece for piece, _ in pieces)
     if not whole:
         return {"#": replacement + text, "%": text + replacement}.get(anchor, text)

@@ -738,9 +738,10 @@ class _Interpreter(Builtins):
                 self.state.status = True
                 return ON
         self._record(arguments, command.line, environment)
-        self.edit_files(without_prefixes(arguments)[1] or arguments)
+        added, rest = without_prefixes(arguments)
+        self.edit_files(rest or arguments)
         self.state.status = None
-        flow = self._inner(arguments, environment, command.line)
+        flow = self._inner(rest, {**environment, **added} if added else environment, command.line)
         if flow is None and self.state.printed is not None and name not in _SILENT:
             shown = " ".join(str(a) for a in arguments[:4])[:60]
             found = _location(arguments, command.line, self.path)
@@ -774,13 +775,13 @@ class _Interpreter(Builtins):
             Command(tuple(arguments), environment, self.state.files, self.path, line, conditions, self.background > 0)
         )
 
-    def _inner(self, arguments: Sequence[Argument], environment: Mapping[str, Text], line: int) -> int | None:
-        """The script that a command runs in a shell, job or container of its own. None where it runs none."""
-        added, rest = without_prefixes(arguments)
+    def _inner(self, rest: Sequence[Argument], environment: Mapping[str, Text], line: int) -> int | None:
+        """The script that a command, without its prefixes, runs in a shell, job or container of its own. None where it
+        runs none."""
         found = inside(rest)
         if found is None:
-            return self._executable(rest, {**environment, **added}, line) if rest else None
-        values = container_environment(found, {**environment, **added})
+            return self._executable(rest, environment, line) if rest else None
+        values = container_environment(found, environment)
         aliases, cwd, files = self.aliases, self.state.cwd, self.state.files
         self.aliases = {**self._mounted(found), **aliases}
         if found.workdir is not None:

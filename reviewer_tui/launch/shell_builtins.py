@@ -17,6 +17,9 @@ from reviewer_tui.model.finding import Problem
 Builtin = Callable[[list[Argument], Simple], int]
 
 
+_ECHO_OPTIONS = re.compile(r"-[neE]+")
+
+
 class Builtins(Conditions):
     """Each builtin takes the words of the command, its own name first, and tells how the statement ends."""
 
@@ -75,7 +78,7 @@ class Builtins(Conditions):
     def _echo(self, arguments: list[Argument], command: Simple) -> int:
         words = arguments[1:]
         ending, escapes = "\n", False
-        while words and isinstance(words[0].text, str) and re.fullmatch(r"-[neE]+", words[0].text):
+        while words and isinstance(words[0].text, str) and _ECHO_OPTIONS.fullmatch(words[0].text):
             ending = "" if "n" in words[0].text else ending
             escapes |= "e" in words[0].text
             words = words[1:]

@@ -64,7 +64,7 @@ class Conditions(World):
     def glob(self, pattern: patterns.Pieces, subject: Text) -> bool | None:
         if isinstance(subject, str):
             return patterns.matches(pattern, subject)
-        plain = all(quoted or not re.search(r"[*?\[@+!]", text) for text, quoted in pattern)
+        plain = all(quoted or not patterns.ACTIVE.search(text) for text, quoted in pattern)
         return equal(subject, "".join(text for text, _ in pattern)) if plain else _glob_of_unknown(pattern, subject)
 
     def _regex(self, word: Word, subject: Text) -> bool | None:
@@ -189,7 +189,7 @@ def _glob_of_unknown(pattern: patterns.Pieces, subject: Mixed) -> bool | None:
     if len(pattern) == 1 and not pattern[0][1]:
         text, first, last = pattern[0][0], subject.parts[0], subject.parts[-1]
         bare = text.strip("*")
-        if re.search(r"[?\[@+!*]", bare):
+        if patterns.ACTIVE.search(bare):
             return None
         if text.startswith("*") and text.endswith("*"):
             return True if any(isinstance(p, str) and bare in p for p in subject.parts) else None

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 import msgspec
@@ -59,6 +59,7 @@ MAX_SOURCE = 1_000_000
 
 _MAX_DEPTH = 40
 _MAX_PIECES = 60_000
+_REMEMBERED = 256  # texts whose trees are kept
 
 DECLARATIONS = frozenset({"export", "local", "declare", "typeset", "readonly"})
 """Commands whose arguments are assignments."""
@@ -68,8 +69,11 @@ _COMMENT = re.compile(r"#[^\n]*")
 _WORD_END = frozenset(" \t\n;&|<>()")
 _UNQUOTED = re.compile(r"[^ \t\n;&|<>()'\"$`\\]+")
 _UNQUOTED_REGEX = re.compile(r"[^ \t\n'\"$`\\()\[]+")
+_REGEX_CLASS = re.compile(r"\[\^?\]?(?:\[:\w+:\]|[^\]\n])*\]")
 _IN_DOUBLE = re.compile(r"[^\"$`\\]+")
 _IN_HEREDOC = re.compile(r"[^$`\\]+")
+_IN_BRACES = {stops: re.compile(rf"[^'\"$`\\{re.escape(stops)}]+") for stops in ("}", ":}", "/}")}
+_IN_ARITHMETIC = re.compile(r"[^'\"$`\\()\[\];]+")
 _IN_SINGLE = re.compile(r"[^']*")
 _IN_ANSI = re.compile(r"(?:[^'\\]|\\.)*", re.S)
 _IN_BACKQUOTES = re.compile(r"(?:[^`\\]|\\.)*", re.S)
@@ -78,8 +82,10 @@ _KEYWORD = re.compile(
     r"(?=[ \t\n;&|<>()]|\Z)"
 )
 _FUNCTION = re.compile(r"([A-Za-z_][\w.:+@-]*)[ \t]*\([ \t]*\)")
+_NO_ARGUMENTS = re.compile(r"\([ \t]*\)")
 _FUNCTION_NAME = re.compile(r"[^\s;&|<>()'\"$`\\]+")
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_VARIABLE = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!_-]")
 _ASSIGN = re.compile(r"([A-Za-z_]\w*)(\+?=)")
 _INDEXED = re.compile(r"([A-Za-z_]\w*)\[")
 _ASSIGN_SIGN = re.compile(r"\+?=")
@@ -104,10 +110,12 @@ class _Fault(Exception):
         self.offset, self.message = offset, message
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def parse(source: str, path: str, line: int | None = None) -> Block:
     """The statements of a script. `line` is given for a text that has no lines of its own (`bash -c`, `eval`).
 
-    A fault of the text becomes an `Unreadable` statement in its place, the last of the block.
+    A fault of the text becomes an `Unreadable` statement in its place, the last of the block. The texts asked for last
+    are remembered: every row of a sweep, every check and most pull requests read the same scripts.
     """
     if len(source) > MAX_SOURCE:
         return Block((Unreadable(1, f"the script is longer than {MAX_SOURCE:,} characters"),))
@@ -381,7 +389,7 @@ class _Parser:
             raise _Fault(self.at, "`function` without a name")
         self.at = match.end()
         self._blanks()
-        brackets = re.compile(r"\([ \t]*\)").match(self.source, self.at)
+        brackets = _NO_ARGUMENTS.match(self.source, self.at)
         if brackets:
             self.at = brackets.end()
         return self._function(match.group(), line)
@@ -694,7 +702,7 @@ class _Parser:
         return word(_merged(parts) if len(parts) > 1 else parts, self.lines.at(start))
 
     def _regex_class(self) -> list[Part]:
-        match = re.compile(r"\[\^?\]?(?:\[:\w+:\]|[^\]\n])*\]").match(self.source, self.at)
+        match = _REGEX_CLASS.match(self.source, self.at)
         self.at = match.end() if match else self.at + 1
         return [Literal(match.group() if match else "[", False)]
 
@@ -834,7 +842,7 @@ class _Parser:
         if following == '"' and not quoted:
             self.at += 1
             return Literal("", True)
-        match = _NAME.match(source, start + 1) or re.compile(r"[0-9@*#?$!_-]").match(source, start + 1)
+        match = _VARIABLE.match(source, start + 1)
         if match is None:
             self.at += 1
             return Literal("$", quoted)
@@ -894,7 +902,7 @@ class _Parser:
         """An argument inside `${…}` up to one of `stops`, which is not consumed."""
         source, start = self.source, self.at
         parts: list[Part] = []
-        plain = re.compile(rf"[^'\"$`\\{re.escape(stops)}]+")
+        plain = _IN_BRACES[stops]
         while self.at < self.end:
             match = plain.match(source, self.at)
             if match:
@@ -918,7 +926,7 @@ class _Parser:
         """Arithmetic text up to `closer` (`))`, `]` or `;`), which is consumed."""
         source, start, depth = self.source, self.at, 0
         parts: list[Part] = []
-        plain = re.compile(r"[^'\"$`\\()\[\];]+")
+        plain = _IN_ARITHMETIC
         while self.at < self.end:
             self._count()
             match = plain.match(source, self.at)

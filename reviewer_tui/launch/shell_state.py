@@ -208,10 +208,13 @@ def joined(states: Iterable[State], line: int, path: str, repeated: bool = False
 def _join(first: State, second: State, line: int, path: str, repeated: bool) -> State:
     result = first.copy()
     if first.variables != second.variables:
-        for name in {**first.variables, **second.variables}:
-            one, other = first.variables.get(name), second.variables.get(name)
+        for name, one in first.variables.items():
+            other = second.variables.get(name)
             if one is not other and one != other:
                 result.variables[name] = _either(one, other, name, line, path, repeated)
+        for name, other in second.variables.items():
+            if name not in first.variables:
+                result.variables[name] = _either(None, other, name, line, path, repeated)
     result.functions = _join_functions(first, second)
     if first.files != second.files:
         result.files = {

@@ -333,7 +333,7 @@ class Expander:
         """A word as one text, without splitting."""
         if word.constant is not None:
             return self._fill(word.constant) if self.holes else word.constant
-        return self._checked(concat(self._flat(part) for part in word.parts))
+        return self._checked(concat([self._flat(part) for part in word.parts]))
 
     def _flat(self, part: Part) -> Text:
         if isinstance(part, Literal):
@@ -384,6 +384,8 @@ class Expander:
                 return [Argument(word.constant, word.line)] if word.parts else []
             text = self._fill(word.constant)
             return [Argument(text, word.line, isinstance(text, Mixed) and len(text.parts) == 1)]
+        if len(word.parts) == 1 and _is_one_argument(word.parts[0]):
+            return [Argument(self._checked(self._flat(word.parts[0])), word.line)]
         fields = _Fields(word.line, self._separators())
         for part in word.parts:
             self._add(fields, part)
@@ -450,6 +452,10 @@ class Expander:
     def _expand(self, part: Parameter | Substitution | Arithmetic | Process) -> Text | _Elements:
         if isinstance(part, Parameter):
             self.line = part.line
+            if not (part.operator or part.prefix or part.whole or part.index):
+                value = self.state.variables.get(part.name)
+                if isinstance(value, str):
+                    return value
             return self._parameter(part)
         if isinstance(part, Arithmetic):
             self.line = part.line
@@ -672,8 +678,15 @@ class Expander:
         return value[start : max(stop, start)]
 
 
+def _is_one_argument(part: Part) -> bool:
+    """Whether a part makes exactly one argument where it is the whole word: `"$name"`."""
+    return isinstance(part, Parameter) and part.quoted and not part.whole and part.prefix != "!"
+
+
 class _Fields:
     """The arguments that the parts of one word make."""
+
+    __slots__ = ("current", "done", "gap", "line", "open", "separators")
 
     def __init__(self, line: int, separators: str) -> None:
         self.line, self.separators = line, separators

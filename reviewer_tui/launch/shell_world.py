@@ -6,7 +6,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from reviewer_tui.launch import tools
@@ -37,12 +36,6 @@ class _Sink(NamedTuple):
 
     name: Text | None
     append: bool
-
-
-@lru_cache(maxsize=128)
-def _parsed(blob: str, source: str, path: str) -> Block:
-    """A script's syntax tree; kept by the content's name, since every row of a sweep reads the same scripts."""
-    return parse(source, path)
 
 
 class World(Expander):
@@ -88,13 +81,12 @@ class World(Expander):
             )
 
     def script(self, path: str) -> Block | None:
-        blob = self.tree.blob(path)
-        content = self.tree.read(path) if blob is not None else None
-        if content is None or blob is None:
+        content = self.tree.read(path)
+        if content is None:
             return None
         self.read_paths.setdefault(path)
         source = content.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
-        return _parsed(blob, source, path)
+        return parse(source, path)
 
     def taint(self, reason: Unknown, message: str, line: int) -> None:
         """From here on a variable that nothing known sets may be set all the same."""

@@ -10,9 +10,11 @@ from __future__ import annotations
 import ast
 import json
 import operator
+import pickle
 import posixpath
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from types import NoneType
 from typing import Any
 
@@ -125,7 +127,7 @@ def run(
     if len(program) > _MAX_PROGRAM:
         return None
     try:
-        tree = ast.parse(program)
+        tree = _parsed(program)
         return _Program(arguments, environment, unknown_names, read).run(tree)
     except (_Stop, _Failure, _Return, _Break, _Continue):
         return None
@@ -133,6 +135,12 @@ def run(
         return None
     except (RecursionError, MemoryError):
         return None
+
+
+@lru_cache(maxsize=64)
+def _parsed(program: str) -> ast.Module:
+    """A program's syntax tree; every row of a sweep runs the same programs."""
+    return ast.parse(program)
 
 
 class _Program:
@@ -571,10 +579,17 @@ class _Program:
         text, path = (source.text, source.path) if isinstance(source, _File) else (source, "")
         if not isinstance(text, str):
             raise _Stop
-        document = read_document(text, path)
-        if not document.readable:
+        known = _document(text, path)
+        if known is None:
             raise _Failure
-        return document.value
+        return pickle.loads(known)
+
+
+@lru_cache(maxsize=32)
+def _document(text: str, path: str) -> bytes | None:
+    """The value of a YAML text, kept as bytes because a program may change what it loads; None where it has none."""
+    document = read_document(text, path)
+    return pickle.dumps(document.value) if document.readable else None
 
 
 def _catches(handler: ast.ExceptHandler, error: Exception) -> bool:

@@ -52,8 +52,11 @@ def unknown(reason: str, line: int = 0, path: str = "", nonempty: bool = False) 
 
 def concat(texts: Iterable[Text | Unknown]) -> Text:
     """The texts and unknown pieces one after the other."""
+    pieces = list(texts)
+    if all(type(piece) is str for piece in pieces):
+        return "".join(pieces)  # type: ignore[arg-type]
     parts: list[str | Unknown] = []
-    for text in texts:
+    for text in pieces:
         for part in text.parts if isinstance(text, Mixed) else (text,):
             if isinstance(part, str) and parts and isinstance(parts[-1], str):
                 parts[-1] += part
