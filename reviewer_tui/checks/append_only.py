@@ -9,7 +9,7 @@ from typing import NamedTuple
 from reviewer_tui.checks.check import Check, Evidence, Outcome, outcome
 from reviewer_tui.checks.isolation import Comparison, Side, compare, sides
 from reviewer_tui.checks.runs import added_entries, plan_of
-from reviewer_tui.checks.serving import can_serve, serving_at
+from reviewer_tui.checks.serving import can_serve
 from reviewer_tui.model.config import Entry
 from reviewer_tui.model.finding import Finding, Problem, Status
 from reviewer_tui.model.pull_request import ChangedFile
@@ -20,6 +20,7 @@ from reviewer_tui.sweeps.document import read_document
 from reviewer_tui.sweeps.plan import SweepPlan
 from reviewer_tui.sweeps.resolve import ResolvedFile
 from reviewer_tui.sweeps.rows import Row, arm_label, canonical, concurrencies
+from reviewer_tui.sweeps.serving import serving_at
 
 EXPLANATION = """\
 Applies where the pull request adds a changelog entry with `append-only: true`. Decides whether all added entries are

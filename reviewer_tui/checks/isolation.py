@@ -9,7 +9,6 @@ from typing import Literal
 import msgspec
 
 from reviewer_tui.checks.changed_text import added_lines
-from reviewer_tui.checks.serving import Serving
 from reviewer_tui.launch.command_line import Command
 from reviewer_tui.launch.points import container_folders, external_names
 from reviewer_tui.launch.serve_command import as_client, script_commands
@@ -18,6 +17,7 @@ from reviewer_tui.launch.text import show, unknowns
 from reviewer_tui.model.config import Entry
 from reviewer_tui.model.tree import read_text
 from reviewer_tui.sweeps.rows import Row, is_multinode
+from reviewer_tui.sweeps.serving import Serving
 
 Standing = Literal["same", "different", "unknown"]
 

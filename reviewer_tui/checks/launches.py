@@ -11,7 +11,6 @@ import msgspec
 
 from reviewer_tui.checks.check import Evidence
 from reviewer_tui.checks.scope import submitted
-from reviewer_tui.checks.serving import Serving, serving_at
 from reviewer_tui.launch.environment import environment_of, settings_of
 from reviewer_tui.launch.points import Launch, launch_of
 from reviewer_tui.launch.serve_command import ServeCommand
@@ -24,6 +23,7 @@ from reviewer_tui.sweeps.expand import ExpandedRow
 from reviewer_tui.sweeps.points import points_of
 from reviewer_tui.sweeps.resolve import ResolvedFile
 from reviewer_tui.sweeps.rows import arm_label, canonical, concurrencies, is_agentic, is_multinode
+from reviewer_tui.sweeps.serving import Serving, serving_at
 
 _SPECULATIVE_NAME = re.compile(r"(?:^|[-_/.])(?:mtp(?!0)\d*|eagle\d*|dspark|draft)(?:[-_/.]|$)", re.I)
 _SPECULATION = re.compile(

@@ -9,7 +9,6 @@ import msgspec
 
 from reviewer_tui.checks.check import Evidence
 from reviewer_tui.checks.launches import LaunchPoint, launches_at, sentence, unread
-from reviewer_tui.checks.serving import serving_at
 from reviewer_tui.launch.points import Launch, launch_of
 from reviewer_tui.launch.serve_command import ServeCommand
 from reviewer_tui.model.config import Entry, KeyChange
@@ -20,6 +19,7 @@ from reviewer_tui.recipes.hardware import sku
 from reviewer_tui.recipes.submitted import MATERIAL, SubmittedRole, Variant, grouped, likeness, submitted_role
 from reviewer_tui.sweeps.points import row_identity
 from reviewer_tui.sweeps.rows import canonical, concurrencies, is_multinode
+from reviewer_tui.sweeps.serving import serving_at
 
 _OF_THE_POINT = frozenset({"conc", "exp-name"})
 # A test for one concurrency: `[ "$CONC" -eq 4 ]`, `[[ $CONC == 4 ]]`, `((CONC == 4))`, `case "$CONC" in`.

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator
-from functools import lru_cache
-from typing import Any, cast
+from collections.abc import Iterator
 
 import msgspec
 
@@ -13,11 +11,10 @@ from reviewer_tui.checks.check import Evidence
 from reviewer_tui.checks.scope import submitted
 from reviewer_tui.model.config import Entry, KeyChange
 from reviewer_tui.model.tree import Tree, read_text
-from reviewer_tui.policy.layout import Layout, discover_layout
-from reviewer_tui.sweeps.expand import ExpandedRow, expand_entries
-from reviewer_tui.sweeps.resolve import ResolvedFile, Resolver
-from reviewer_tui.sweeps.rules import read_rules
-from reviewer_tui.sweeps.runners import NO_RUNNERS, parse_runners
+from reviewer_tui.policy.layout import Layout
+from reviewer_tui.sweeps.expand import ExpandedRow
+from reviewer_tui.sweeps.resolve import ResolvedFile
+from reviewer_tui.sweeps.serving import serving_at
 
 # Not served from: archived scripts, and the measurement of acceptance lengths, which publishes no benchmark.
 _ASIDE = ("/deprecated/", "/speedbench/")
@@ -60,37 +57,6 @@ class Served(msgspec.Struct, frozen=True, kw_only=True):
         """Those of them that the entry did not name before: nothing tells what they do."""
         before = repr(self.change.old.fields) if self.change.old else ""
         return tuple(file for file in self.outside if file.role == "script" or file.wanted not in before)
-
-
-class Serving:
-    """What serves what at one revision."""
-
-    def __init__(self, tree: Tree) -> None:
-        self.tree = tree
-        self.layout = discover_layout(tree)
-        path = self.layout.runners
-        self.runners = parse_runners(tree.read(path) or b"", path) if path else NO_RUNNERS
-        self.rules = read_rules(tree, self.layout.generator)
-        self.resolver = Resolver(tree, self.layout, self.runners)
-        self._found: dict[str, tuple[tuple[ExpandedRow, ...], tuple[ResolvedFile, ...]]] = {}
-
-    def of(self, entry: Entry) -> tuple[tuple[ExpandedRow, ...], tuple[ResolvedFile, ...]]:
-        """The benchmark rows of an entry of this revision and the files behind them, each once."""
-        if entry.key not in self._found:
-            rows = expand_entries([entry], self.runners, self.rules, "none").rows
-            files = {file: None for row in rows for file in self.resolver.files(row.row, entry)}
-            self._found[entry.key] = rows, tuple(files)
-        return self._found[entry.key]
-
-
-def serving_at(tree: Tree) -> Serving:
-    """What serves what at a revision; kept for the trees of the review at hand, which all checks share."""
-    return _kept(cast(Hashable, tree))
-
-
-@lru_cache(maxsize=4)
-def _kept(tree: Any) -> Serving:
-    return Serving(tree)
 
 
 def served(evidence: Evidence) -> Iterator[Served]:

@@ -8,7 +8,9 @@ anything is compared: a pure move changes no key and no script.
 from __future__ import annotations
 
 import re
-from typing import Literal
+from collections.abc import Hashable
+from functools import lru_cache
+from typing import Any, Literal, cast
 
 import msgspec
 
@@ -149,7 +151,13 @@ def _before_the_move(name: str) -> str:
 
 
 def discover_layout(tree: Tree) -> Layout:
-    """The layout of a revision: of each thing the first path that exists, newest layout first."""
+    """The layout of a revision: of each thing the first path that exists, newest layout first. Kept for the trees of
+    the review at hand, of which many ask."""
+    return _discovered(cast(Hashable, tree))
+
+
+@lru_cache(maxsize=8)
+def _discovered(tree: Any) -> Layout:
     root = f"{NEW_ROOT}/" if tree.list(f"{NEW_ROOT}/configs") else ""
     configs = _first_folder(tree, f"{root}configs", ".github/configs")
     checklist = _first_file(tree, f"{root}docs/PR_REVIEW_CHECKLIST.md")

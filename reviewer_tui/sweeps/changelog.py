@@ -164,7 +164,7 @@ def _numbered(text: str, skip: int) -> Iterable[tuple[int, str]]:
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()
-    return list(enumerate(lines, 1))[skip:]
+    return enumerate(lines[skip:], skip + 1)
 
 
 def _differences(old: Sequence[str], new: Sequence[str]) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:

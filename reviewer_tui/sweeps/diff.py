@@ -11,11 +11,11 @@ from reviewer_tui.model.finding import Problem
 from reviewer_tui.model.tree import Tree
 from reviewer_tui.policy.layout import Layout
 from reviewer_tui.sweeps.configs import Configs
-from reviewer_tui.sweeps.expand import ExpandedRow, expand_entries
+from reviewer_tui.sweeps.expand import ExpandedRow
 from reviewer_tui.sweeps.fields import field_changes
 from reviewer_tui.sweeps.points import Place, arms, family, identities, points_of
-from reviewer_tui.sweeps.resolve import Resolver
 from reviewer_tui.sweeps.schema import check_entry
+from reviewer_tui.sweeps.serving import Serving, serving_at
 from reviewer_tui.sweeps.touched import LikelyKeys, TouchedFile, touched_files
 
 RENAME_LIKENESS = 0.5
@@ -38,33 +38,26 @@ def compare(old: Configs, new: Configs, only: Iterable[str] | None = None) -> Co
     return _Comparison(old, new, None if only is None else frozenset(only)).changes()
 
 
-class _Memory:
-    """What both sides have in common and need not work out twice: names of files in texts, and faultless rows."""
-
-    def __init__(self) -> None:
-        self.named: dict[str, tuple[str, ...]] = {}
-        self.faultless: set[bytes] = set()
-
-
 class _Side:
-    """One of the two revisions: its expanded entries, its resolver, and the faults met."""
+    """One of the two revisions: its expanded entries and the faults met. `faultless` are rows that have none, on either
+    side."""
 
-    def __init__(self, configs: Configs, memory: _Memory) -> None:
+    def __init__(self, configs: Configs, faultless: set[bytes]) -> None:
         self.configs = configs
-        self._memory = memory
+        self._faultless = faultless
         self.problems: list[Problem] = []
         self._rows: dict[str, tuple[ExpandedRow, ...]] = {}
         self._identities: dict[str, dict[bytes, Place]] = {}
 
     @cached_property
-    def resolver(self) -> Resolver:
-        return Resolver(self.configs.tree, self.configs.layout, self.configs.runners, self._memory.named)
+    def _serving(self) -> Serving:
+        return serving_at(self.configs.tree, self.configs.layout)
 
     def rows(self, entry: Entry) -> tuple[ExpandedRow, ...]:
         if entry.key not in self._rows:
-            expansion = expand_entries([entry], self.configs.runners, self.configs.rules, "none")
+            expansion = self._serving.expansion(entry)
             self._rows[entry.key] = expansion.rows
-            self.problems.extend(check_entry(entry, self.configs.rules, self.configs.runners, self._memory.faultless))
+            self.problems.extend(check_entry(entry, self.configs.rules, self.configs.runners, self._faultless))
             self.problems.extend(expansion.problems)
         return self._rows[entry.key]
 
@@ -82,15 +75,15 @@ class _Side:
 
     def files(self, entry: Entry) -> set[str]:
         """The paths of all files behind an entry."""
-        return self.resolver.paths(entry, (item.row for item in self.rows(entry)))
+        return self._serving.resolver.paths(entry, (item.row for item in self.rows(entry)))
 
 
 class _Comparison:
     def __init__(self, old: Configs, new: Configs, only: frozenset[str] | None) -> None:
         self._only = only
-        memory = _Memory()
-        self._old = _Side(old, memory)
-        self._new = _Side(new, memory)
+        faultless: set[bytes] = set()
+        self._old = _Side(old, faultless)
+        self._new = _Side(new, faultless)
         self._touched: tuple[TouchedFile, ...] = touched_files(old.tree, old.layout, new.tree, new.layout)
         self._likely = LikelyKeys(new)
         self._by_old = {file.old: place for place, file in enumerate(self._touched) if file.old}

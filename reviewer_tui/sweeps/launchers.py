@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 MAX_LAUNCHER = 300_000
 MAX_ALTERNATIVES = 12
@@ -35,6 +35,7 @@ class Launcher:
         self.text = text[:MAX_LAUNCHER]
         self._values: dict[str, list[str]] = {}
         self._words: list[str] = []
+        self._scripts: dict[frozenset[tuple[str, str]], tuple[str, ...]] = {}
         for line in self.text.split("\n"):
             if line.lstrip().startswith("#"):
                 continue
@@ -46,18 +47,24 @@ class Launcher:
             if "$" in line and (".sh" in line or "benchmarks/" in line):
                 self._words.extend(word for word in _WORD.findall(line) if ".sh" in word or "benchmarks/" in word)
 
-    def scripts(self, environment: Mapping[str, str]) -> list[str]:
+    def scripts(self, environment: Mapping[str, str]) -> tuple[str, ...]:
         """The paths of shell scripts that the launcher may start in this environment, in the order it tries them.
 
         Paths are relative to the repository; whether they exist is not looked at.
         """
+        place = frozenset(environment.items())
+        if place not in self._scripts:
+            self._scripts[place] = self._started(environment)
+        return self._scripts[place]
+
+    def _started(self, environment: Mapping[str, str]) -> tuple[str, ...]:
         found: dict[str, None] = {}
         for word in self._words:
             text = word.partition("=")[2] if re.match(r"[A-Za-z_]\w*=", word) else word
             for path in self._evaluate(_unquoted(text), environment, 0):
                 if path.endswith(".sh") and "$" not in path:
                     found[path.removeprefix("/").removeprefix("./")] = None
-        return list(found)
+        return tuple(found)
 
     @cached_property
     def copies(self) -> list[tuple[str, str]]:
@@ -100,6 +107,12 @@ class Launcher:
             elif "$(" not in text and "`" not in text:
                 values.update(dict.fromkeys(self._evaluate(_unquoted(text), environment, depth + 1)))
         return values or ([""] if default == "" else [default] if default is not None else [f"\x24{{{name}}}"])
+
+
+@lru_cache(maxsize=64)
+def read_launcher(path: str, text: str) -> Launcher:
+    """A launcher taken apart, remembered with what was asked of it: most are the same in many revisions."""
+    return Launcher(path, text)
 
 
 def _unquoted(text: str) -> str:

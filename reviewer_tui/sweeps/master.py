@@ -18,6 +18,7 @@ from reviewer_tui.sweeps.document import Document, read_document
 from reviewer_tui.sweeps.plain import read_plain
 
 MAX_ENTRY_KEY = 200
+_MAX_LAST = 8  # files of which a version is remembered
 
 # A top-level key alone on its line.
 _KEY_LINE = re.compile(r"([A-Za-z0-9_][\w./+-]*):[ ]*(?:#.*)?$")
@@ -141,7 +142,7 @@ class MasterConfig:
         """Parse a block by the fast lane; False where it is not for that."""
         if block.key in self._entries:
             return True
-        read = read_plain(block.text.partition("\n")[2], block.line + 1)
+        read = _read_block(block.text, block.line)
         if read is not None:
             self._add(block, *read, ())
         return read is not None
@@ -202,7 +203,7 @@ def parse_master(text: bytes | str, path: str, like: MasterConfig | None = None)
     """A master config, split into blocks; entries are parsed when asked for. Never fails: faults are problems.
 
     `like` is another version of the file: what it begins and ends with alike is not looked through again. Without it,
-    the last few files are remembered: many pull requests share a base and a default branch.
+    the last few files are remembered, since many pull requests share a base, and a new one is read like the last one.
     """
     if isinstance(text, bytes) and like is None:
         return _remembered(text, path)
@@ -213,7 +214,20 @@ def parse_master(text: bytes | str, path: str, like: MasterConfig | None = None)
 @functools.lru_cache(maxsize=6)
 def _remembered(content: bytes, path: str) -> MasterConfig:
     text, faults = _decoded(content, path)
-    return MasterConfig(text.removeprefix("\ufeff"), path, None, faults)
+    made = MasterConfig(text.removeprefix("\ufeff"), path, _last_of.get(path), faults)
+    if len(_last_of) < _MAX_LAST or path in _last_of:
+        _last_of[path] = made
+    return made
+
+
+_last_of: dict[str, MasterConfig] = {}
+"""The version of each file that was read last."""
+
+
+@functools.lru_cache(maxsize=1024)
+def _read_block(text: str, line: int) -> tuple[Any, dict[str, int]] | None:
+    """What stands below the key of a block that begins on a line; most blocks are the same in many revisions."""
+    return read_plain(text.partition("\n")[2], line + 1)
 
 
 def _decoded(content: bytes, path: str) -> tuple[str, tuple[Problem, ...]]:

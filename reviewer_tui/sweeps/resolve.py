@@ -12,7 +12,7 @@ import msgspec
 from reviewer_tui.model.config import Entry
 from reviewer_tui.model.tree import Tree, read_text
 from reviewer_tui.policy.layout import Layout
-from reviewer_tui.sweeps.launchers import Launcher, launcher_name
+from reviewer_tui.sweeps.launchers import Launcher, launcher_name, read_launcher
 from reviewer_tui.sweeps.rows import Row, canonical, is_agentic, is_multinode
 from reviewer_tui.sweeps.runners import CLUSTER_PREFIX, Runners
 
@@ -22,6 +22,7 @@ MAX_HELPERS = 60
 MAX_SCANNED = 200_000
 MAX_LINE = 2_000
 MAX_FOLDERS = 200
+MAX_REMEMBERED = 4_096
 
 _RECIPES = "srt-slurm-recipes"
 _OTHER_RECIPES = "llm-d-recipes"
@@ -47,11 +48,7 @@ class ResolvedFile(msgspec.Struct, frozen=True, kw_only=True):
 class Resolver:
     """Finds the files of rows at one revision."""
 
-    def __init__(
-        self, tree: Tree, layout: Layout, runners: Runners, named: dict[str, tuple[str, ...]] | None = None
-    ) -> None:
-        """`named` remembers by blob which files a text names, for resolvers of several revisions."""
-        self._named: dict[str, tuple[str, ...]] = {} if named is None else named
+    def __init__(self, tree: Tree, layout: Layout, runners: Runners) -> None:
         self._tree = tree
         self._layout = layout
         self._runners = runners
@@ -59,8 +56,8 @@ class Resolver:
         self._by_label: dict[str, tuple[Launcher, ...]] = {}
         self._helpers: dict[str, tuple[str, ...]] = {}
         self._files: dict[bytes, tuple[ResolvedFile, ...]] = {}
+        self._of_row: dict[int, tuple[Row, Entry | None, tuple[ResolvedFile, ...]]] = {}
         self._folders: dict[str, list[str]] = {}
-        self._launched_scripts: dict[tuple[str, ...], list[str]] = {}
 
     def files(self, row: Row, entry: Entry | None = None) -> tuple[ResolvedFile, ...]:
         """The launchers, scripts and recipes of a row and their helpers, each once.
@@ -68,6 +65,13 @@ class Resolver:
         A label can stand for machines with different launchers, so there can be several launchers and scripts.
         `entry` is needed for the folder of recipes that an entry names (`srt-recipe-dir`).
         """
+        known = self._of_row.get(id(row))
+        if known is None or known[0] is not row or known[1] is not entry:
+            known = self._of_row[id(row)] = row, entry, self._of_its_kind(row, entry)
+        return known[2]
+
+    def _of_its_kind(self, row: Row, entry: Entry | None) -> tuple[ResolvedFile, ...]:
+        """The files of a row, worked out once for all rows that cannot have others."""
         same = canonical(
             [
                 [row.get(name) for name in _DECIDING],
@@ -155,7 +159,7 @@ class Resolver:
         if name not in self._launchers:
             folder = self._layout.launchers
             text = read_text(self._tree, f"{folder}/{name}") if folder else None
-            self._launchers[name] = Launcher(f"{folder}/{name}", text) if text is not None else None
+            self._launchers[name] = read_launcher(f"{folder}/{name}", text) if text is not None else None
         return self._launchers[name]
 
     def _scripts(self, row: Row, launchers: Sequence[Launcher]) -> list[ResolvedFile]:
@@ -188,15 +192,9 @@ class Resolver:
         root = self._layout.root
         paths: dict[str, None] = {}
         for subfolder in ("agentic/",) if is_agentic(row) else ("fixed_seq_len/", ""):
-            for path in self._launched(launcher, self._environment(row, subfolder)):
+            for path in launcher.scripts(self._environment(row, subfolder)):
                 paths[f"{root}{path}" if not path.startswith(root) else path] = None
         return list(paths)
-
-    def _launched(self, launcher: Launcher, environment: dict[str, str]) -> list[str]:
-        place = (launcher.path, *environment.values())
-        if place not in self._launched_scripts:
-            self._launched_scripts[place] = launcher.scripts(environment)
-        return self._launched_scripts[place]
 
     @staticmethod
     def _environment(row: Row, subfolder: str) -> dict[str, str]:
@@ -317,9 +315,12 @@ class Resolver:
 
     def _named_in(self, path: str) -> tuple[str, ...]:
         blob = self._tree.blob(path) or ""
-        if blob not in self._named:
-            self._named[blob] = _named_files(read_text(self._tree, path) or "")
-        return self._named[blob]
+        names = _named.get(blob)
+        if names is None:
+            if len(_named) >= MAX_REMEMBERED:
+                _named.clear()
+            names = _named[blob] = _named_files(read_text(self._tree, path) or "")
+        return names
 
     def _names(self, path: str) -> list[str]:
         found: dict[str, None] = {}
@@ -333,6 +334,10 @@ class Resolver:
                 known = [max(known, key=lambda candidate: _common(candidate, path))]
             found.update(dict.fromkeys(known))
         return list(found)
+
+
+_named: dict[str, tuple[str, ...]] = {}
+"""By blob, which files a text names: most files are the same in many revisions."""
 
 
 def _named_files(text: str) -> tuple[str, ...]:

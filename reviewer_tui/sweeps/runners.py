@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -42,9 +43,10 @@ class Runners(msgspec.Struct, frozen=True, kw_only=True):
 NO_RUNNERS = Runners(path="")
 
 
+@lru_cache(maxsize=8)
 def parse_runners(text: bytes | str, path: str) -> Runners:
     """All three forms of the file: `labels:` with `hardware:`, `labels:` with `clusters:` (autumn 2026), and the plain
-    mapping of labels (until 2026-07-02). Never fails: faults are problems."""
+    mapping of labels (until 2026-07-02). Never fails: faults are problems. The last few texts are remembered."""
     decoded = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     read = read_plain(decoded) if decoded.isascii() else None
     problems: list[Problem] = []

@@ -195,7 +195,7 @@ ENVIRONMENT = {"EXP_NAME": "dsr1_8k1k", "PRECISION": "fp8", "FRAMEWORK": "trt", 
     ],
 )
 def test_scripts_of_a_launcher(text: str, scripts: list[str]) -> None:
-    assert Launcher("x", text).scripts(ENVIRONMENT) == scripts
+    assert Launcher("x", text).scripts(ENVIRONMENT) == tuple(scripts)
 
 
 def test_folders_that_a_launcher_copies() -> None:
@@ -233,7 +233,7 @@ def test_no_launcher_takes_long(text: str) -> None:
 
 def test_a_launcher_full_of_nothing() -> None:
     hostile = "benchmarks/" + "a" * 100_000 + ".sh" + "\n" + "${" * 50_000 + "\n" + "-" * 200_000
-    assert Launcher("x", hostile).scripts({}) == []
+    assert Launcher("x", hostile).scripts({}) == ()
     tree = small.tree({"benchmarks/benchmark_lib.sh": "a-" * 100_000 + "\n" + "x/" * 50_000 + ".py"})
     configs = Configs(tree, discover_layout(tree))
     assert Resolver(tree, configs.layout, configs.runners).helpers("benchmarks/benchmark_lib.sh") == ()
