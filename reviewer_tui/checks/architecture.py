@@ -5,15 +5,28 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import msgspec
 
 from reviewer_tui.checks.changed_text import ChangedText, changed_text
 from reviewer_tui.checks.check import Check, Evidence, Outcome, outcome
+from reviewer_tui.checks.launches import LaunchPoint, launches_at, sentence, unread
 from reviewer_tui.checks.override_rules import EVENTS, TEXT_ONLY, Effect
-from reviewer_tui.checks.overrides import EventSetting, Override, event_settings, overrides_in, overrides_in_setting
+from reviewer_tui.checks.overrides import (
+    EventSetting,
+    Override,
+    event_settings,
+    overrides_in,
+    overrides_in_arguments,
+    overrides_in_setting,
+)
+from reviewer_tui.checks.patches.definitions import sets
 from reviewer_tui.checks.scope import entry_changed
+from reviewer_tui.checks.server_words import outside_words
 from reviewer_tui.checks.serving import Served, can_serve, served
+from reviewer_tui.launch.environment import environment_of
+from reviewer_tui.launch.text import unknowns
 from reviewer_tui.model.finding import Finding, Status
 from reviewer_tui.model.part import Part
 from reviewer_tui.model.pull_request import ChangedFile
@@ -25,8 +38,9 @@ Decides whether a setting makes the model compute less than it ships: overrides 
 experts, heads or the indexer, server arguments that skip layers, edits of config.json. Lower precision, positions,
 tokens and sampling are fine. Where the policy forbids to switch publish_events_and_metrics off, every affected serving
 file is searched for it: false fails, and where nothing sets it the default of the image decides, which is not known.
-Reads: new lines of scripts, recipes, launchers and helpers; the files of submitted keys; the check in the verifier's
-own words; the sign-off's detail section.
+Arguments that nothing in the repository tells (an unset variable, the output of a program) are not verified.
+Reads: new lines of scripts, recipes, launchers and helpers; the files of submitted keys and what they start, point by
+point; the check in the verifier's own words; the sign-off's detail section.
 Cannot know: whether the model's own config ships a mode (then an override changes nothing), recipes of another
 repository, and what an image does by default. An override that was there before is told apart."""
 
@@ -34,6 +48,8 @@ _STATUS: dict[Effect, Status] = {"reduces": Status.FAIL, "unclear": Status.JUDGE
 _BAN = re.compile(rf"`?{EVENTS}:\s*false`?", re.I)
 _MOST = 12
 _READABLE = (".sh", ".slurm", ".py", ".yaml", ".yml", ".json")
+# What stands before the checkpoint or its folder, which the launcher chooses.
+_BEFORE_A_MODEL = ("serve", "--model", "--model-path")
 _OVERRIDE_BLOCK = re.compile(r"(?:zip_)?override_")
 
 
@@ -88,6 +104,7 @@ class _Review:
         for item in self.keys:
             yield from self._settings(item)
         yield from self._relied_on()
+        yield from self._evaluated()
         yield from self._outside()
         check = self._evidence.policy.check("architecture")
         if check is not None and _BAN.search(check.text):
@@ -178,6 +195,48 @@ class _Review:
             elif entry_changed(item.change) and not item.files:
                 yield self._at_entry(item, f"{item.change.key}: what serves it was not found, so it was not read.")
 
+    # -- what servers are told, evaluated -------------------------------------------------------------------------
+
+    def _evaluated(self) -> Iterator[Finding]:
+        """What new or changed scripts tell their servers beyond what their text shows: overrides that a file or a
+        variable brings, and arguments that nothing in the repository tells."""
+        for item in self.keys:
+            if item.change.old is None or any(path in self._texts for path in item.own):
+                points = launches_at(self._evidence.trees.head).of(item.entry)
+                yield from self._not_known(item, points)
+                yield from self._brought(item, points)
+
+    def _not_known(self, item: Served, points: Sequence[LaunchPoint]) -> Iterator[Finding]:
+        found = [*self._from_outside(item, points), *(doubt for point in points for doubt in _unknown_arguments(point))]
+        for path, line, reason in dict.fromkeys(found):
+            message = f"{item.change.key}: what the server is told is not known in full: {reason}"
+            yield self._at(Status.UNVERIFIED, sentence(message), path or item.entry.path, line)
+
+    def _from_outside(self, item: Served, points: Sequence[LaunchPoint]) -> Iterator[tuple[str, int | None, str]]:
+        """Variables in new lines of serve commands that neither the script, its helpers nor the row sets."""
+        head = self._evidence.trees.head
+        known = {name for point in points[:1] for name in environment_of(point.row)}
+        for path in item.paths("script"):
+            text = self._texts[path].value if path in self._texts else None
+            for word in outside_words(path, text.text) if text is not None else ():
+                if text is not None and text.adds(word.line, word.end_line) and word.name not in known:
+                    others = (
+                        read_text(head, file.path) or "" for file in item.files if file.path and file.path != path
+                    )
+                    if not any(sets(other, word.name) for other in others):
+                        yield path, word.line, f"nothing in the repository sets {word.name}"
+
+    def _brought(self, item: Served, points: Sequence[LaunchPoint]) -> Iterator[Finding]:
+        """Overrides among the evaluated arguments that no text of the key's files shows."""
+        head = self._evidence.trees.head
+        shown = {_what(found) for path in item.paths() for found in overrides_in(path, read_text(head, path) or "")}
+        new = {what: place for what, place in _evaluated_overrides(points) if what not in shown}
+        if new and item.change.old is not None:
+            before = launches_at(self._evidence.trees.base).of(item.change.old)
+            new = {what: place for what, place in new.items() if what not in dict(_evaluated_overrides(before))}
+        for found, path, line in new.values():
+            yield self._judged(path, msgspec.structs.replace(found, line=line))
+
     def _at_entry(self, item: Served, message: str) -> Finding:
         entry = item.entry
         return self._at(Status.UNVERIFIED, message, entry.path, entry.line)
@@ -225,6 +284,29 @@ class _Review:
             return self._at(Status.PASS, f"{what}: {EVENTS} is on.", path, setting.line)
         message = f"{what}: {EVENTS} is switched off, which the policy forbids."
         return self._at(Status.FAIL, message, path, setting.line)
+
+
+def _unknown_arguments(point: LaunchPoint) -> Iterator[tuple[str, int | None, str]]:
+    """Where and why a server of a point may have arguments that were not read. Files that the repository does not hold
+    are told apart."""
+    launch = point.launch
+    for worker in launch.workers:
+        models = (word.text for before, word in pairwise(worker.argv) if before.text in _BEFORE_A_MODEL)
+        chosen = {piece for text in models for piece in unknowns(text)}
+        for found in worker.arguments.open:
+            if found not in chosen:
+                yield found.path or worker.path, found.line or worker.line, f"{found.reason} may add arguments"
+    if not launch.missing and (reason := unread(launch)):
+        yield launch.script or "", None, reason
+
+
+def _evaluated_overrides(
+    points: Sequence[LaunchPoint],
+) -> Iterator[tuple[tuple[str, str, str, str], tuple[Override, str, int]]]:
+    """The overrides that servers of these points are started with: what each is, with its command's file and line."""
+    for worker in {id(worker): worker for point in points for worker in point.launch.workers}.values():
+        for found in overrides_in_arguments(" ".join(str(word.text) for word in worker.argv)):
+            yield _what(found), (found, worker.path, worker.line)
 
 
 def _what(found: Override) -> tuple[str, str, str, str]:

@@ -62,6 +62,11 @@ def overrides_in_setting(setting: str) -> tuple[Override, ...]:
     return tuple(found)
 
 
+def overrides_in_arguments(words: str) -> tuple[Override, ...]:
+    """What the arguments of a command change, its words given with spaces between them; its lines are 0."""
+    return tuple(_in_words(words))
+
+
 def _tells(text: str, tokens: Iterable[str]) -> bool:
     """Whether any line but comments holds one of these texts."""
     for token in tokens:

@@ -47,6 +47,19 @@ _PROGRAMS: Mapping[str, tuple[Engine, Role, str]] = {
 }
 """Programs that serve, with the subcommand that makes them."""
 
+STARTS_A_SERVER = re.compile(
+    "|".join(
+        (
+            *(rf"(?<![\w.]){re.escape(module)}\b" for module in _MODULES),
+            *(
+                rf"(?<![\w.-]){name}\s+{after}\b" if after else rf"(?<![\w.-]){name}\s"
+                for name, (_, _, after) in _PROGRAMS.items()
+            ),
+        )
+    )
+)
+"""Words of a command that serves."""
+
 _STARTERS = frozenset({"mpirun", "mpiexec", "trtllm-llmapi-launch", "srun"})
 """Programs behind whose options the serving program stands."""
 

@@ -61,6 +61,71 @@ def worst(outcome: Outcome) -> Finding:
     return next(finding for finding in outcome.findings if finding.status is outcome.status)
 
 
+def serving_with(arguments: str, *lines: str) -> dict[str, bytes | str]:
+    """The repository with further arguments of the server, and lines before it."""
+    files = summer()
+    first, rest = str(files[SCRIPT]).replace("--tp $TP", f"--tp $TP {arguments}").split("\n", 1)
+    return {**files, SCRIPT: "\n".join([first, *lines, rest])}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "lines"),
+    [
+        ("$(cat /data/flags.txt)", ()),
+        ("$(curl -s http://x)", ()),
+        ("$EXTRA_FROM_CI", ()),
+        ("--enable-metrics $EXTRA_FROM_CI", ()),
+        ('"${EXTRA[@]}"', ("read -ra EXTRA < flags.txt",)),
+        ("`cat flags/$NAME_FROM_CI`", ()),
+        ("$MORE", ("MORE=$(python3 -c 'import flags; print(flags.more)')",)),
+        ("", ("exit 1",)),
+        ("", ("for (( ;; ) --hf-overrides x",)),
+        ("", ("SERVER=$(cat server.txt); eval $SERVER; exit 0",)),
+    ],
+)
+def test_arguments_that_nothing_tells_are_not_verified(arguments: str, lines: tuple[str, ...]) -> None:
+    outcome = of(serving_with(arguments, *lines))
+    assert outcome.status is Status.UNVERIFIED, outcome.summary
+    assert worst(outcome).path == SCRIPT
+
+
+@pytest.mark.parametrize(
+    ("arguments", "lines"),
+    [
+        ('"${EXTRA[@]}"', ("EXTRA=(--stream-interval 30)",)),
+        ("${EXTRA:-}", ("EXTRA=",)),
+        ("--port $(( PORT + 1 ))", ()),
+        ('--served-model-name "$NAME_FROM_CI"', ()),
+    ],
+)
+def test_arguments_that_the_script_tells_pass(arguments: str, lines: tuple[str, ...]) -> None:
+    outcome = of(serving_with(arguments, *lines))
+    assert outcome.status is Status.PASS, outcome.summary
+
+
+@pytest.mark.parametrize(
+    ("arguments", "lines"),
+    [
+        ("$(cat benchmarks/flags.txt)", ()),
+        ("`cat benchmarks/flags.txt`", ()),
+        ("--json-model-override-args '{\"num_hidden_layers\":'$N'}'", ("N=1",)),
+    ],
+)
+def test_an_override_that_a_file_or_a_variable_brings_fails(arguments: str, lines: tuple[str, ...]) -> None:
+    flags = {"benchmarks/flags.txt": '--json-model-override-args {"num_hidden_layers":1}\n'}
+    outcome = of({**serving_with(arguments, *lines), **flags})
+    assert outcome.status is Status.FAIL, outcome.summary
+    assert (worst(outcome).path, "num_hidden_layers" in worst(outcome).message) == (SCRIPT, True)
+    again = of({**serving_with(arguments, *lines, "echo"), **flags}, {**serving_with(arguments, *lines), **flags})
+    assert again.status is not Status.FAIL, again.summary
+
+
+def test_open_arguments_of_an_unchanged_script_are_as_they_were() -> None:
+    base = serving_with("$EXTRA_FROM_CI")
+    outcome = of({**base, NVIDIA: NVIDIA_MASTER.replace("v0.5.14", "v0.5.15")}, base)
+    assert outcome.status is Status.PASS, outcome.summary
+
+
 @pytest.mark.parametrize(
     ("line", "named"),
     [
@@ -116,7 +181,6 @@ def test_what_computes_the_same_passes(line: str) -> None:
         "jq '.rope_theta = 1' config.json > /tmp/config.json",
         "python3 -c 'c = open(\"config.json\").read(); open(\"config.json\", \"w\").write(c[1:])'",
         "VLLM_NUM_LAYERS=10 vllm serve m",
-        "for (( ;; ) --hf-overrides x",
     ],
 )  # fmt: skip
 def test_what_cannot_be_told_waits_for_judgement(line: str) -> None:
