@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from reviewer_tui.checks.check import Check, Evidence, Outcome, outcome
-from reviewer_tui.checks.scope import entry_changed, sku, submitted
+from reviewer_tui.checks.scope import additional_settings, entry_changed, sku, submitted
 from reviewer_tui.model.config import Entry, KeyChange
 from reviewer_tui.model.finding import Finding, Status
 from reviewer_tui.model.tree import Tree
@@ -129,24 +129,11 @@ def _other_images(entry: Entry) -> Iterator[tuple[str, str]]:
     """Containers that worker settings name beside the entry's image (`PREFILL_IMAGE=…`), each once. The benchmark
     client's image serves no model and is left out."""
     seen: set[str] = set()
-    for setting in _settings(entry.fields.get("scenarios")):
+    for setting in additional_settings(entry.fields.get("scenarios")):
         name, _, value = setting.partition("=")
         if name.endswith("_IMAGE") and name != "CLIENT_IMAGE" and setting not in seen:
             seen.add(setting)
             yield name, value
-
-
-def _settings(node: object) -> Iterator[str]:
-    """Every string of an `additional-settings` list below a node."""
-    if isinstance(node, dict):
-        for key, value in node.items():
-            if key == "additional-settings" and isinstance(value, list):
-                yield from (setting for setting in value if isinstance(setting, str))
-            else:
-                yield from _settings(value)
-    elif isinstance(node, list):
-        for value in node:
-            yield from _settings(value)
 
 
 def _engine_first(evidence: Evidence, rules: ImageRules, changed: Iterable[KeyChange]) -> Iterator[Finding]:

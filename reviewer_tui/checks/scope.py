@@ -84,3 +84,16 @@ def unread_masters(evidence: Evidence) -> tuple[str, ...]:
 
 def _content(evidence: Evidence, path: str) -> bytes:
     return evidence.trees.head.read(path) or b""
+
+
+def additional_settings(node: object) -> Iterator[str]:
+    """Every text of an `additional-settings` list of a config entry, or of a part of one."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key == "additional-settings" and isinstance(value, list):
+                yield from (setting for setting in value if isinstance(setting, str))
+            else:
+                yield from additional_settings(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from additional_settings(value)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from reviewer_tui.checks.check import Evidence
-from reviewer_tui.checks.scope import submitted
+from reviewer_tui.checks.scope import additional_settings, submitted
 from reviewer_tui.model.config import Entry, KeyChange
 from reviewer_tui.model.tree import Tree, read_text
 from reviewer_tui.policy.layout import Layout
@@ -44,8 +44,8 @@ class Served(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def new_settings(self) -> tuple[str, ...]:
         """The workers' additional settings (`NAME=value`) that the entry did not have before."""
-        old = set(_settings(self.change.old.fields)) if self.change.old else set()
-        return tuple(dict.fromkeys(setting for setting in _settings(self.entry.fields) if setting not in old))
+        old = set(additional_settings(self.change.old.fields)) if self.change.old else set()
+        return tuple(dict.fromkeys(setting for setting in additional_settings(self.entry.fields) if setting not in old))
 
     @property
     def outside(self) -> tuple[ResolvedFile, ...]:
@@ -66,19 +66,6 @@ def served(evidence: Evidence) -> Iterator[Served]:
         if change.new is not None:
             rows, files = at_head.of(change.new)
             yield Served(change=change, entry=change.new, rows=rows, files=files)
-
-
-def _settings(node: object) -> Iterator[str]:
-    """Every text of an `additional-settings` list below a node."""
-    if isinstance(node, dict):
-        for key, value in node.items():
-            if key == "additional-settings" and isinstance(value, list):
-                yield from (setting for setting in value if isinstance(setting, str))
-            else:
-                yield from _settings(value)
-    elif isinstance(node, list):
-        for value in node:
-            yield from _settings(value)
 
 
 def _suits(helper: str, framework: str) -> bool:

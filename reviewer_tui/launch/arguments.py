@@ -298,7 +298,7 @@ class _Reader:
             self._settle(name, found, [value])
             return 0
         count = self._count(takes, following)
-        # The first word is the flag's; one after it that is unquoted and unknown may as well bring arguments of its own.
+        # The first word is the value; one after it that is unquoted and unknown may bring arguments of its own.
         self.open.extend(piece for word in following[1:count] if word.open for piece in unknowns(word.text))
         self._settle(name, found, [argument.text for argument in following[:count]])
         return count

@@ -8,13 +8,10 @@ import msgspec
 import pytest
 
 from reviewer_tui.checks.append_only import decide
-from reviewer_tui.checks.check import Evidence, Outcome
+from reviewer_tui.checks.check import Outcome
 from reviewer_tui.model.finding import Finding, Status
 from reviewer_tui.model.part import unavailable
-from reviewer_tui.model.pull_request import PullRequestRef
-from reviewer_tui.policy.policy import load_policy
-from reviewer_tui.sources.clone import CloneSource
-from reviewer_tui.sweeps.diff import config_changes
+from tests.checks.real import real_outcome
 from tests.evidence import CHANGELOG, NVIDIA, NVIDIA_MASTER, SCRIPT, evidence_of, summer
 
 KEY = "qwen3.5-fp4-b200-sglang-mtp"
@@ -296,15 +293,5 @@ def test_more_concurrencies_of_a_row_are_additions() -> None:
     ],
 )
 def test_real_pull_requests(real_clone: Path, number: int, status: str) -> None:
-    with CloneSource(real_clone) as source:
-        loaded = source.load(PullRequestRef("SemiAnalysisAI/InferenceX", number))
-        outcome = decide(
-            Evidence(
-                snapshot=loaded.snapshot,
-                trees=loaded.trees,
-                policy=load_policy(loaded.trees.policy),
-                changes=config_changes(loaded.trees.base, loaded.trees.head),
-                review_date="2026-08-22",
-            )
-        )
+    outcome = real_outcome(decide, real_clone, number)
     assert outcome.status == status

@@ -9,13 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewer_tui.checks.architecture import decide
-from reviewer_tui.checks.check import Evidence, Outcome
+from reviewer_tui.checks.check import Outcome
 from reviewer_tui.checks.overrides import event_settings, overrides_in
 from reviewer_tui.model.finding import Finding, Status
-from reviewer_tui.model.pull_request import PullRequestRef
-from reviewer_tui.policy.policy import load_policy
-from reviewer_tui.sources.clone import CloneSource
-from reviewer_tui.sweeps.diff import config_changes
+from tests.checks.real import real_outcome
 from tests.evidence import NVIDIA, NVIDIA_MASTER, SCRIPT, VERIFIER, evidence_of, summer
 
 RECIPES = "benchmarks/multi_node/srt-slurm-recipes"
@@ -346,20 +343,6 @@ def test_a_deep_override_is_not_read_to_its_end() -> None:
     assert of(with_lines(f"vllm serve m --hf-overrides '{deep}'")).status is Status.JUDGEMENT
 
 
-def real_outcome(clone: Path, number: int) -> Outcome:
-    with CloneSource(clone) as source:
-        loaded = source.load(PullRequestRef("SemiAnalysisAI/InferenceX", number))
-        return decide(
-            Evidence(
-                snapshot=loaded.snapshot,
-                trees=loaded.trees,
-                policy=load_policy(loaded.trees.policy),
-                changes=config_changes(loaded.trees.base, loaded.trees.head),
-                review_date="2026-08-22",
-            )
-        )
-
-
 @pytest.mark.parametrize(
     ("number", "status"),
     [
@@ -374,6 +357,6 @@ def real_outcome(clone: Path, number: int) -> Outcome:
     ],
 )
 def test_real_pull_requests(real_clone: Path, number: int, status: str) -> None:
-    outcome = real_outcome(real_clone, number)
+    outcome = real_outcome(decide, real_clone, number)
     assert outcome.status == status
     assert status != "fail" or "use_index_cache" in outcome.summary

@@ -9,15 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewer_tui.checks.check import Evidence, Outcome
+from reviewer_tui.checks.check import Outcome
 from reviewer_tui.checks.engine_patch import decide
 from reviewer_tui.checks.patches.files import read_file
 from reviewer_tui.model.finding import Finding, Status
 from reviewer_tui.model.part import partial, unavailable
-from reviewer_tui.model.pull_request import ChangedFile, PullRequestRef
-from reviewer_tui.policy.policy import load_policy
-from reviewer_tui.sources.clone import CloneSource
-from reviewer_tui.sweeps.diff import config_changes
+from reviewer_tui.model.pull_request import ChangedFile
+from tests.checks.real import real_outcome
 from tests.evidence import NVIDIA, NVIDIA_MASTER, SCRIPT, evidence_of, summer
 from tests.policy.autumn import autumn_files
 
@@ -559,20 +557,6 @@ def test_scripts_beyond_all_measure_are_read_in_bounded_time_and_never_pass(text
 # -- real pull requests -----------------------------------------------------------------------------------------------
 
 
-def real_outcome(clone: Path, number: int, head: str | None) -> Outcome:
-    with CloneSource(clone) as source:
-        loaded = source.load(PullRequestRef("SemiAnalysisAI/InferenceX", number), head=head)
-        return decide(
-            Evidence(
-                snapshot=loaded.snapshot,
-                trees=loaded.trees,
-                policy=load_policy(loaded.trees.policy),
-                changes=config_changes(loaded.trees.base, loaded.trees.head),
-                review_date="2026-08-22",
-            )
-        )
-
-
 @pytest.mark.parametrize(
     ("number", "head", "status"),
     [
@@ -589,7 +573,7 @@ def real_outcome(clone: Path, number: int, head: str | None) -> Outcome:
     ],
 )
 def test_real_pull_requests(real_clone: Path, number: int, head: str | None, status: str) -> None:
-    assert real_outcome(real_clone, number, head).status == status
+    assert real_outcome(decide, real_clone, number, head).status == status
 
 
 # -- programs that no rule knows, and what stands elsewhere ------------------------------------------------------------
