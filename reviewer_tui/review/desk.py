@@ -9,12 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
 from reviewer_tui.model.finding import Finding
 from reviewer_tui.review.session import Review
+from reviewer_tui.store.drafts import Conflict
+
+# Only who posts pays for the network's libraries.
+if TYPE_CHECKING:
+    from reviewer_tui.review.posting import Poster
 
 Progress = Callable[[str], None]
 """Takes a few words about what is being loaded now (`reading the sweep of run 31628689774`)."""
@@ -79,6 +84,18 @@ class Desk(Protocol):
 
     def save_sign_off(self, review: Review, text: str) -> Path:
         """Write the sign-off to a file (never over another pull request's) and return its path."""
+        ...
+
+    def conflicts(self, review: Review) -> tuple[Conflict, ...]:
+        """What another process wrote differently than the notes of this head have it; both texts of each."""
+        ...
+
+    def forget_conflicts(self, review: Review) -> None:
+        """The reviewer has looked at the conflicts."""
+        ...
+
+    def poster(self, review: Review) -> Poster:
+        """Who posts to the pull request. Raises ReviewerError with a sentence where nothing can be posted from here."""
         ...
 
     def viewed(self, review: Review) -> frozenset[str]:

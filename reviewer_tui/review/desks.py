@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reviewer_tui.model.checklist import ReviewNotes
-from reviewer_tui.model.errors import DataError
+from reviewer_tui.model.errors import DataError, ReviewerError, UsageError
 from reviewer_tui.model.finding import Finding
 from reviewer_tui.model.pull_request import PullRequestRef
 from reviewer_tui.policy.policy import load_policy
@@ -18,8 +19,13 @@ from reviewer_tui.review.signing import compose_sign_off, lint_sign_off, note_dr
 from reviewer_tui.sample import MOMENTS, SampleMoment, load_sample
 from reviewer_tui.sources.source import Loaded, Source
 from reviewer_tui.store.atomic import write_atomic
-from reviewer_tui.store.drafts import DraftStore, carry_over, for_template
+from reviewer_tui.store.drafts import Conflict, DraftStore, carry_over, for_template
+from reviewer_tui.store.posts import PostJournal
 from reviewer_tui.store.viewed import ViewedStore
+
+# Only who posts pays for the network's libraries.
+if TYPE_CHECKING:
+    from reviewer_tui.review.posting import Poster
 
 
 class _Paperwork:
@@ -46,8 +52,17 @@ class _Paperwork:
         self._kept[head] = review.notes
         self._tell(saved.warnings)
         self._tell(
-            f"Another process changed {conflict.label} as well; both texts are kept." for conflict in saved.conflicts
+            f"Another process changed {conflict.label} as well; O in the sign-off shows both."
+            for conflict in saved.conflicts
         )
+
+    def conflicts(self, review: Review) -> tuple[Conflict, ...]:
+        """What another process wrote differently, as far as nobody has looked at it."""
+        draft = self._drafts.load(review.snapshot.ref, review.snapshot.head)
+        return draft.conflicts if draft else ()
+
+    def forget_conflicts(self, review: Review) -> None:
+        self._drafts.resolve(review.snapshot.ref, review.snapshot.head)
 
     def notices(self) -> tuple[str, ...]:
         """What the reviewer should know about the kept notes; each sentence is told once."""
@@ -129,6 +144,7 @@ class ReviewDesk(_Paperwork):
         self, open_source: Callable[[Progress], Source], ref: PullRequestRef, request: ReviewRequest, directory: Path
     ) -> None:
         super().__init__(directory)
+        self._directory = directory
         self._open_source = open_source
         self._source: Source | None = None
         self._reviewer: Reviewer | None = None
@@ -145,12 +161,29 @@ class ReviewDesk(_Paperwork):
         self._reviewer = Reviewer(self._source)
         review = self._reviewer.review(self._ref, self._request)
         examination_of(review)  # now, while no screen waits for it
+        self._look_for_posts(review)
         return self.with_notes(review)
 
     def load_rest(self, review: Review, progress: Progress) -> Review | None:
         """The review beside what was published, after it is on the screen."""
         self._progress = progress
         return self._reviewer.with_published(review, self._request) if self._reviewer else None
+
+    def poster(self, review: Review) -> Poster:
+        from reviewer_tui.review.post_desk import poster_of
+
+        if self._source is None:
+            raise UsageError("Nothing is loaded yet that could be posted to.")
+        return poster_of(self._source, review, self._directory)
+
+    def _look_for_posts(self, review: Review) -> None:
+        """Tell what became of a post that an earlier process left unfinished."""
+        ref = review.snapshot.ref
+        try:
+            if PostJournal(self._directory).unfinished(ref):
+                self._tell(left.message for left in self.poster(review).leftovers(ref))
+        except ReviewerError as error:
+            self._tell([f"A post to #{ref.number} is unfinished, and could not be looked for: {error}"])
 
 
 class SampleDesk(_Paperwork):
@@ -166,6 +199,12 @@ class SampleDesk(_Paperwork):
         progress("reading the bundled sample")
         chosen = next((known for known in MOMENTS if known.name == moment), MOMENTS[0])
         return self.with_notes(sample_review(chosen))
+
+    def poster(self, review: Review) -> Poster:
+        raise UsageError(
+            "This is the bundled sample: nothing is posted from it.",
+            "With a pull request of GitHub, p shows exactly what will be sent, and asks.",
+        )
 
 
 def sample_review(moment: SampleMoment) -> Review:

@@ -120,6 +120,11 @@ class Gate:
         self._lock = threading.Lock()
         self._state: Literal["open", "passed", "stopped"] = "open"
 
+    @property
+    def open(self) -> bool:
+        """Whether the post can still be stopped."""
+        return self._state == "open"
+
     def stop(self) -> bool:
         """Keep the post from being sent; False where it has passed already."""
         with self._lock:
@@ -149,14 +154,14 @@ class Poster:
         judge: Judge | None,
         *,
         waits: Waits | None = None,
-        pause: Callable[[float], None] = time.sleep,
+        pause: Callable[[float], None] | None = None,
         new_uuid: Callable[[], str] = lambda: str(uuid.uuid4()),
     ) -> None:
         self._board = board
         self._journal = journal
         self._judge = judge
         self._waits = waits or Waits()
-        self._pause = pause
+        self._pause = pause or time.sleep
         self._new_uuid = new_uuid
 
     # --- before -----------------------------------------------------------------------------------------------------

@@ -10,7 +10,9 @@ from typing import Literal, NamedTuple
 
 from textual.binding import Binding, BindingType
 
-Place = Literal["everywhere", "queue", "list", "review", "checklist", "diff", "signoff", "note", "dialog"]
+Place = Literal[
+    "everywhere", "queue", "list", "review", "checklist", "diff", "signoff", "post", "conflict", "note", "dialog"
+]
 
 
 class Action(NamedTuple):
@@ -89,13 +91,29 @@ ACTIONS: tuple[Action, ...] = (
     Action("diff", "other_side", ("tab",), "files/diff", "From the list of files to the diff, and back."),
     Action("diff", "back", ("escape", "q"), "back", "Back to the review.", 92),
     Action("signoff", "edit", ("i", "enter"), "edit detail", "Edit the detail section; Escape leaves the editor.", 1),
-    Action("signoff", "copy", ("c",), "copy", "Copy the sign-off, and say how it went.", 2),
-    Action("signoff", "save", ("w",), "save to a file", "Write the sign-off to a file, and say where.", 3),
-    Action("signoff", "editor", ("e",), "$EDITOR", "Edit the detail section in your own editor.", 4),
-    Action("signoff", "redraft", ("r",), "draft again", "Forget the edited detail section and draft it again.", 5),
-    Action("signoff", "compare", ("D",), "diff to posted", "Compare with your sign-off that is posted already.", 6),
+    Action(
+        "signoff", "post", ("p",), "post...", "Show exactly what would be posted, where and as whom; then it asks.", 2
+    ),
+    Action("signoff", "copy", ("c",), "copy", "Copy the sign-off, and say how it went.", 3),
+    Action("signoff", "save", ("w",), "save to a file", "Write the sign-off to a file, and say where.", 4),
+    Action("signoff", "editor", ("e",), "$EDITOR", "Edit the detail section in your own editor.", 5),
+    Action("signoff", "redraft", ("r",), "draft again", "Forget the edited detail section and draft it again.", 6),
+    Action("signoff", "compare", ("D",), "diff to posted", "Compare with your sign-off that is posted already.", 7),
+    Action("signoff", "conflicts", ("O",), "other texts", "What another process wrote differently: see it, take it."),
     Action("signoff", "other_side", ("tab",), "next part", "From the preview to the faults, and back."),
     Action("signoff", "back", ("escape", "q"), "back (kept)", "Back to the review; everything is kept.", 92),
+    Action("post", "send", ("P",), "post it", "Post what is shown, once (a capital P, so that no slip does it).", 1),
+    Action("post", "go_on", ("a",), "all the same", "Go on in spite of what is marked J; then P posts.", 2),
+    Action("post", "new_or_edit", ("n",), "new/edit", "Post a new comment instead of editing yours, and back.", 3),
+    Action(
+        "post", "look_again", ("r",), "look again", "Look again how things stand, also for a post without an answer.", 4
+    ),
+    Action("post", "follow", ("o",), "open page", "Open the comment, or the pull request, in a browser.", 5),
+    Action("post", "back", ("escape", "q"), "stop/back", "Stop what is not sent yet, then back to the sign-off.", 92),
+    Action("conflict", "take", ("t",), "take the other", "Put the other text in the place of yours; again: yours.", 1),
+    Action("conflict", "next", ("n", "tab"), "next", "The next conflict.", 2),
+    Action("conflict", "forget", ("x",), "forget them", "You have seen them: forget all conflicts of this head.", 3),
+    Action("conflict", "close", ("escape", "q"), "close", "Close; the conflicts are kept.", 4),
     Action("note", "draft", ("ctrl+t",), "take the draft", "Put the offered sentence into the note.", 1),
     Action("note", "close", ("escape",), "close (kept)", "Close; the text is kept.", 2),
     Action("dialog", "close", ("escape", "q"), "close", "Close.", 1),
@@ -125,6 +143,8 @@ GROUPS: dict[Place, str] = {
     "review": "Review",
     "diff": "Diff",
     "signoff": "Sign-off",
+    "post": "Post",
+    "conflict": "Conflict",
     "note": "Note",
     "dialog": "Dialog",
     "list": "In every pane and list",

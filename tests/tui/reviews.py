@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -24,6 +25,10 @@ from reviewer_tui.policy.layout import discover_layout
 from reviewer_tui.policy.policy import Policy, PolicyCheck
 from reviewer_tui.review.desk import ComposedSignOff, Moment, Progress
 from reviewer_tui.review.session import Review
+from reviewer_tui.store.drafts import Conflict
+
+if TYPE_CHECKING:
+    from reviewer_tui.review.posting import Poster
 
 HEAD = "21d6bbb" + "1" * 33
 BASE = "e5c9a01" + "2" * 33
@@ -355,6 +360,7 @@ class FakeDesk:
         self.told: tuple[str, ...] = ()
         self.rest: Review | Exception | None = None
         self.rest_gate = threading.Event()
+        self.kept_conflicts: tuple[Conflict, ...] = ()
 
     def load(self, moment: str | None, progress: Progress) -> Review:
         progress("reading the pull request")
@@ -422,6 +428,15 @@ class FakeDesk:
         path = self.folder / f"sign-off-{review.snapshot.ref.number}.md"
         path.write_text(text, encoding="utf-8")
         return path
+
+    def conflicts(self, review: Review) -> tuple[Conflict, ...]:
+        return self.kept_conflicts
+
+    def forget_conflicts(self, review: Review) -> None:
+        self.kept_conflicts = ()
+
+    def poster(self, review: Review) -> Poster:
+        raise DataError("Nothing can be posted from here.", "Save the text.")
 
     def viewed(self, review: Review) -> frozenset[str]:
         return self.marks

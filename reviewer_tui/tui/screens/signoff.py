@@ -178,6 +178,31 @@ class SignOffScreen(ReviewerScreen):
             title = f"From the sign-off posted by {posted.author} on {posted.created_at[:10]} to this one"
             self.app.push_screen(ComparisonScreen(title, posted.body, composed.text))
 
+    def action_post(self) -> None:
+        """On to the preview of the post; nothing is sent by this."""
+        try:
+            poster = self.reviewer.desk.poster(self.review)
+        except ReviewerError as error:
+            self.reviewer.say(str(error), "warning")
+            return
+        from reviewer_tui.tui.screens.post import PostScreen
+
+        self.app.push_screen(PostScreen(poster))
+
+    def action_conflicts(self) -> None:
+        """What another process wrote differently."""
+        try:
+            conflicts = self.reviewer.desk.conflicts(self.review)
+        except ReviewerError as error:
+            self.reviewer.say(str(error), "error")
+            return
+        if not conflicts:
+            self.reviewer.say("No other process wrote anything differently.")
+            return
+        from reviewer_tui.tui.screens.conflicts import ConflictScreen
+
+        self.app.push_screen(ConflictScreen(conflicts))
+
     def action_copy(self) -> None:
         composed = self.reviewer.composed
         if composed is not None:
