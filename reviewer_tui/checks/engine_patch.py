@@ -39,7 +39,8 @@ Decides whether the pull request lets the pinned image serve as shipped. Every c
 recipes, launchers, their helpers) is read command by command: patches, edits and copies into the image's files, engine
 wheels, start-up hooks, mounts over the image, setup scripts that recipes name, and what these run in turn. Such a
 change needs docs/waiver/<PR>.md in the same pull request, filled out, and linked in the detail section. Client and
-eval dependencies, routers and launch settings are fine. What only may touch the engine waits for judgement.
+eval dependencies, routers and launch settings are fine. What only may touch the engine waits for judgement, and so does
+a new script line that runs a program no rule knows, or a file or function that the repository does not hold.
 Reads: both sides of every changed file, the files of submitted keys, waivers at head and on the default branch, the
 sign-off's detail section.
 Cannot know: files outside of the repository (recipes and setup scripts of another checkout, downloads), and whether a
