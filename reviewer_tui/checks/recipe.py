@@ -30,7 +30,8 @@ launch scripts and recipes at head start, and the recipe files upstream at the m
 a load from GitHub, or from local clones (--recipes-clone, --sglang-clone).
 Judged are the arms that the pull request adds or alters; arms that stay as they were are told, not judged. Checkpoint,
 hardware, precision, speculative method and parallelism fail by the letter. Kernels that a page does not name, and
-widths on pages that build their commands from choices, are for a person: verdicts went both ways on these.
+widths on pages that build their commands from choices, are for a person: verdicts went both ways on these. So is what
+must match and only the recipe sets. `reviewer-tui recipes` tells the same of every config key of a revision.
 Cannot know: whether an engine picks by itself what a page leaves out, and what a page says in prose only."""
 
 _MOST_PROPOSALS = 3

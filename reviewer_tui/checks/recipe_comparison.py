@@ -126,9 +126,10 @@ def _is_width(argument: ArgumentComparison) -> bool:
 
 
 def _is_for_a_person(argument: ArgumentComparison) -> bool:
-    """Differences that may matter: what should match by the letter but is told with little certainty, and what
-    contradicts or cannot be compared without deciding the deployment."""
+    """Differences that may matter: what should match by the letter but is told with little certainty, what contradicts
+    or cannot be compared without deciding the deployment, and what must match and only the recipe sets."""
     unsettled = argument.outcome in (Outcome.CONTRADICTS, Outcome.NOT_COMPARABLE)
+    unsettled |= argument.cls == "major" and argument.outcome is Outcome.UPSTREAM_ONLY
     return argument.blocks or (unsettled and argument.demand == "judge")
 
 

@@ -16,6 +16,7 @@ from reviewer_tui.checks.scope import submitted
 from reviewer_tui.model.config import KeyChange
 from reviewer_tui.model.errors import DataError
 from reviewer_tui.model.finding import Status
+from reviewer_tui.policy.policy import Policy
 from reviewer_tui.recipes.arguments import engine_of
 from reviewer_tui.recipes.compare import Comparison, PolicyName, Scope, compare, policy_of, scope_of
 from reviewer_tui.recipes.submitted import Variant
@@ -89,9 +90,9 @@ class Examination(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(variant for arms in self.arms for variant in arms.submitted)
 
 
-def demands_of(evidence: Evidence) -> Demands:
+def demands_of(policy: Policy) -> Demands:
     """What the policy wants, read from the verifier's own text, or where that cannot be read from the checklist's."""
-    text, item = verifier_text(evidence.policy), checklist_text(evidence.policy)
+    text, item = verifier_text(policy), checklist_text(policy)
     worded = _NOT_APPLICABLE.search(text)
     single_node = "single-node" in item.lower() and not text
     return Demands(
@@ -103,10 +104,11 @@ def demands_of(evidence: Evidence) -> Demands:
 
 def scoped(evidence: Evidence, demands: Demands) -> tuple[Scoped, ...]:
     """Every submitted key with whether it needs a recipe."""
-    return tuple(_scoped(change, demands) for change in submitted(evidence))
+    return tuple(scoped_change(change, demands) for change in submitted(evidence))
 
 
-def _scoped(change: KeyChange, demands: Demands) -> Scoped:
+def scoped_change(change: KeyChange, demands: Demands) -> Scoped:
+    """Whether one submitted key needs a recipe."""
     entry = change.new
     assert entry is not None
     spread = (
@@ -128,7 +130,7 @@ def _scoped(change: KeyChange, demands: Demands) -> Scoped:
 
 def examine(evidence: Evidence, *, commands: bool = False) -> Examination:
     """Find everything out. `commands` also works out the serve commands where there is nothing to hold them against."""
-    demands = demands_of(evidence)
+    demands = demands_of(evidence.policy)
     found = Examination(demands=demands, keys=scoped(evidence, demands))
     wanted = [key.change for key in found.keys if key.applies]
     if not wanted:

@@ -73,6 +73,16 @@ def arms_of(evidence: Evidence, change: KeyChange, *, routers: bool) -> Arms | N
     return Arms(change=change, engine=engine, submitted=submitted, unchanged=unchanged, unread=tuple(unread.values()))
 
 
+def arms_at(tree: Tree, entry: Entry, *, routers: bool) -> tuple[tuple[Variant, ...], tuple[Unread, ...]]:
+    """All arms of an entry of a revision that serves with vLLM or SGLang, and those that cannot be read."""
+    engine = engine_of(entry.framework)
+    if engine is None:
+        return (), ()
+    reader = _Reader(tree, entry, engine, routers)
+    variants = reader.variants(launches_at(tree).of(entry))
+    return variants, tuple(reader.unread.values())
+
+
 def _identities(point: LaunchPoint) -> set[bytes]:
     return {row_identity(point.row, conc) for conc in concurrencies(point.row)}
 

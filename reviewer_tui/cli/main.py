@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "post": ("post", "post a sign-off or comment, once: preview, confirm, send, read back"),
     "fetch": ("fetch", "load pull requests from GitHub into the cache"),
     "expand": ("expand", "the points of config keys at a revision"),
+    "recipes": ("recipes", "what upstream recipes document of config keys at a revision"),
     "auth": ("auth", "keep, look at or forget the token for a host"),
     "cache": ("cache", "see and keep what is stored for work without the network"),
     "doctor": ("doctor", "tell what this machine has, and what each feature lacks"),

@@ -10,6 +10,7 @@ from reviewer_tui.review.session import Review
 
 if TYPE_CHECKING:
     from reviewer_tui.checks.published import Beside
+    from reviewer_tui.checks.recipe_coverage import Coverage
     from reviewer_tui.review.audit import Audit
 
 SCHEMA = 1
@@ -61,6 +62,23 @@ def audit_report(audit: Audit) -> dict[str, Any]:
         "verdict": audit.verdict,
         "keys": audit.keys,
         "checks": [msgspec.to_builtins(result) for result in audit.results],
+    }
+
+
+def coverage_report(coverage: Coverage, repository: str, day: str) -> dict[str, Any]:
+    """The report of what recipes document of config keys. `upstream` names the commit that each repository was read
+    at, null where its pages were not at hand."""
+    return {
+        "schema": SCHEMA,
+        "repository": repository,
+        "revision": coverage.revision,
+        "review_date": day,
+        "demands": {"scope": coverage.demands.scope, "policy": coverage.demands.policy},
+        "upstream": [msgspec.to_builtins(upstream) for upstream in coverage.upstream],
+        "totals": msgspec.to_builtins(coverage.totals),
+        "keys": [msgspec.to_builtins(row) for row in coverage.keys],
+        "exempt": coverage.exempt,
+        "unreadable": list(coverage.unreadable),
     }
 
 

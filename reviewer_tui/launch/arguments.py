@@ -423,7 +423,7 @@ def typed(text: Text) -> Value:
     if text in ("true", "True", "false", "False"):
         return text in ("true", "True")
     if text[:1] in ("{", "["):
-        parsed = _json(text)
+        parsed = json_of(text)
         return text if parsed is None else parsed
     return text
 
@@ -432,7 +432,7 @@ def _typed_mixed(text: Mixed) -> Value:
     known = "".join(part if isinstance(part, str) else f"\ue000{n}\ue001" for n, part in enumerate(text.parts))
     if known[:1] in ("{", "["):
         quoted = re.sub(r"(?<=[:,\[])(\s*)\ue000(\d+)\ue001(?=\s*[,}\]])", r'\1"' + "\ue000\\2\ue001" + '"', known)
-        parsed = _json(quoted)
+        parsed = json_of(quoted)
         if parsed is not None:
             return _with_unknowns(parsed, text)
     piece = unknowns(text)[0]
@@ -456,7 +456,8 @@ def _with_unknowns(value: Value, text: Mixed) -> Value:
     return value
 
 
-def _json(text: str) -> Any:
+def json_of(text: str) -> Any:
+    """What a JSON text says; None where it is none, or too long or too deep to be read."""
     if len(text) > _MAX_JSON:
         return None
     try:

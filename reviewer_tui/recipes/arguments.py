@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from reviewer_tui.launch.arguments import find_flag
+from reviewer_tui.launch.arguments import find_flag, json_of
 from reviewer_tui.recipes.arm import Argument, Engine, Scalar, Value, line_of
 
 ArgumentClass = Literal["major", "kernel", "review", "tuning", "sweep", "plumbing"]
@@ -25,7 +25,6 @@ Demand = Literal["must", "judge", "inform"]
 # Groups in the order in which people read a serve command.
 GROUPS = ("model", "parallelism", "precision", "backends", "speculative", "cache", "scheduling", "graphs")
 
-_MAX_JSON = 20_000
 _MAX_DEPTH = 20
 _NUMBER = re.compile(r"-?(?:\d+|\d*\.\d+|\d+\.\d*)(?:[eE][+-]?\d+)?")
 
@@ -262,7 +261,7 @@ def _collected(engine: Engine, pairs: Iterable[tuple[str, list[str], int | None]
 def _documented(content: dict[str, Any] | str, path: list[str], words: list[str]) -> dict[str, Any] | str:
     """What a JSON argument is after one more flag: a document stands for all of it, a dotted flag sets one key."""
     text = " ".join(words)
-    value = _json(text) if not path or text.startswith("{") else None
+    value = json_of(text) if not path or text.startswith("{") else None
     if not path:
         return value if isinstance(value, dict) else " ".join(text.split())
     document = content if isinstance(content, dict) else {}
@@ -300,18 +299,9 @@ def scalar(word: str) -> Scalar:
     if word in ("true", "True", "false", "False"):
         return word in ("true", "True")
     if word[:1] in "{[" and word[:1]:
-        document = _json(word)
+        document = json_of(word)
         return word if document is None else json.dumps(document, sort_keys=True, separators=(",", ":"))
     return str(word)
-
-
-def _json(text: str) -> Any:
-    if len(text) > _MAX_JSON:
-        return None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _leaves(document: dict[str, Any], prefix: str, depth: int) -> Iterator[tuple[str, Scalar]]:
@@ -367,7 +357,7 @@ def _put(document: dict[str, Any], path: Sequence[str], value: Any) -> None:
 
 def _unwritten(value: Value) -> Any:
     """The value inside a JSON document that reads as this one."""
-    parsed = _json(value) if isinstance(value, str) and value[:1] in ("[", "{") else None
+    parsed = json_of(value) if isinstance(value, str) and value[:1] in ("[", "{") else None
     return value if parsed is None else parsed
 
 

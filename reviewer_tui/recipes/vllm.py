@@ -7,7 +7,6 @@ commands in the recipe's guide are read too, as weaker evidence.
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -30,7 +29,6 @@ from reviewer_tui.recipes.vllm_recipe import (
     at,
     by_hardware,
     compatible_strategies,
-    default_features,
     hardware_ids,
     load_catalog,
     load_recipe,
@@ -40,7 +38,7 @@ from reviewer_tui.recipes.vllm_recipe import (
     variant_of,
     words_of,
 )
-from reviewer_tui.recipes.vllm_site import alternative_selection
+from reviewer_tui.recipes.vllm_site import alternative_selection, selecting
 
 SITE = "https://recipes.vllm.ai"
 MAX_FEATURE_SETS = 64
@@ -123,14 +121,7 @@ def selections(
 
 
 def _layout(recipe: Data, catalog: Catalog, variant_key: str, hardware: str, strategy: str) -> Selection | None:
-    select = functools.partial(
-        Selection,
-        recipe=recipe,
-        catalog=catalog,
-        variant=variant_key,
-        hardware=hardware,
-        features=default_features(recipe, hardware, variant_key),
-    )
+    select = selecting(recipe, catalog, variant_key, hardware)
     return alternative_selection(recipe, variant_of(recipe, variant_key), hardware, strategy, catalog, select)
 
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -43,6 +42,18 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
     alternatives: Mapping[str, Rendering]
 
 
+Select = Callable[..., Selection]
+"""Makes the selections of a variant on a hardware."""
+
+
+def selecting(recipe: Data, catalog: Catalog, variant_key: str, hardware: str) -> Select:
+    """The selections of a variant on a hardware, with the default features."""
+    features = default_features(recipe, hardware, variant_key)
+    return functools.partial(
+        Selection, recipe=recipe, catalog=catalog, variant=variant_key, hardware=hardware, features=features
+    )
+
+
 def published(recipe: Data, variant_key: str, hardware: str, catalog: Catalog) -> Published | None:
     """What the site publishes for a variant on a hardware with the default features; None where nothing is.
 
@@ -58,14 +69,7 @@ def published(recipe: Data, variant_key: str, hardware: str, catalog: Catalog) -
             return None
         variant_key, variant = fitting, variant_of(recipe, fitting)
     compatible = compatible_strategies(recipe, hardware, catalog)
-    select = functools.partial(
-        Selection,
-        recipe=recipe,
-        catalog=catalog,
-        variant=variant_key,
-        hardware=hardware,
-        features=default_features(recipe, hardware, variant_key),
-    )
+    select = selecting(recipe, catalog, variant_key, hardware)
     recommended = _recommended(recipe, variant, hardware, compatible, catalog, select)
     if recommended is None:
         return None
@@ -79,7 +83,12 @@ def published(recipe: Data, variant_key: str, hardware: str, catalog: Catalog) -
 
 
 def _recommended(
-    recipe: Data, variant: Data, hardware: str, compatible: tuple[str, ...], catalog: Catalog, select: Any
+    recipe: Data,
+    variant: Data,
+    hardware: str,
+    compatible: tuple[str, ...],
+    catalog: Catalog,
+    select: Select,
 ) -> Rendering | None:
     profile = catalog.hardware.get(hardware, {})
     scales = is_scalable(profile) and any(name.startswith("multi_node_") for name in compatible)
@@ -104,7 +113,7 @@ def _usual_nodes(recipe: Data, strategy: str, hardware: str, catalog: Catalog) -
 
 
 def alternative_selection(
-    recipe: Data, variant: Data, hardware: str, name: str, catalog: Catalog, select: Any
+    recipe: Data, variant: Data, hardware: str, name: str, catalog: Catalog, select: Select
 ) -> Selection | None:
     """The selection behind an alternative of the page; None where it has none."""
     profile = catalog.hardware.get(hardware, {})
@@ -112,15 +121,13 @@ def alternative_selection(
         sizes = pool_nodes(recipe, variant, hardware, catalog)
         return None if sizes == "too-many" else select(strategy=name, nodes=1, pools=sizes)
     if catalog.strategy(name).get("deploy_type") != "kv_store_lb":
-        chosen: Selection = select(strategy=name, nodes=_usual_nodes(recipe, name, hardware, catalog))
-        return chosen
+        return select(strategy=name, nodes=_usual_nodes(recipe, name, hardware, catalog))
     for nodes in (1,) if fits_one_node(profile, variant) else (2, 1):
         serving = _serving_strategy(recipe, nodes, catalog)
         if serving is not None:
             if catalog.strategy(serving).get("deploy_type") == "multi_node":
                 nodes = max(nodes, nodes_for(recipe, serving, profile, hardware))
-            stored: Selection = select(strategy=serving, nodes=nodes, kv_store=name)
-            return stored
+            return select(strategy=serving, nodes=nodes, kv_store=name)
     return None
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from reviewer_tui.checks.check import Evidence
 from reviewer_tui.checks.registry import run_checks
-from reviewer_tui.model.checklist import ReviewNotes
 from reviewer_tui.model.pull_request import PullRequestRef
 from reviewer_tui.model.tree import Tree
 from reviewer_tui.policy.policy import Policy, load_policy
 from reviewer_tui.review.conversation import current_sign_off
-from reviewer_tui.review.session import Review
+from reviewer_tui.review.session import Review, evidence_of
 from reviewer_tui.signoff.parse import parse_sign_off
 from reviewer_tui.sources.source import Loaded, PublishedSource, RecipeSource, Source
 from reviewer_tui.sweeps.diff import config_changes
@@ -64,27 +62,17 @@ def review_of(loaded: Loaded, request: ReviewRequest, policy: Policy) -> Review:
     trees = loaded.trees
     text, signer = _sign_off(loaded, request)
     changes = config_changes(trees.base, trees.head)
-    evidence = Evidence(
+    review = Review(
         snapshot=loaded.snapshot,
         trees=trees,
         policy=policy,
         changes=changes,
+        results=(),
         review_date=request.review_date,
         signer=signer,
-        sign_off=None if text is None else parse_sign_off(text),
-        sign_off_text=text,
-    )
-    return Review(
-        snapshot=loaded.snapshot,
-        trees=trees,
-        policy=policy,
-        changes=changes,
-        results=run_checks(evidence),
-        review_date=request.review_date,
-        signer=signer,
-        notes=ReviewNotes(),
         sign_off=text,
     )
+    return msgspec.structs.replace(review, results=run_checks(evidence_of(review)))
 
 
 def _said(loaded: Loaded, request: ReviewRequest) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from reviewer_tui.model.snapshot import Snapshot
 from reviewer_tui.policy.items import check_name, known_checks
 from reviewer_tui.policy.owners import Owner, Owners
 from reviewer_tui.review.conversation import posted_sign_offs
-from reviewer_tui.review.session import Review
+from reviewer_tui.review.session import Review, evidence_of
 from reviewer_tui.signoff.verdict_comment import VerdictComment, newest_verdict
 from reviewer_tui.sweeps.lanes import EVAL_FAMILIES
 
@@ -238,15 +238,7 @@ def _title(review: Review) -> str:
 def insight_of(review: Review) -> Insight:
     """What a review tells the queue. Reads trees, and raises DataError where their files cannot be had."""
     snapshot = review.snapshot
-    evidence = Evidence(
-        snapshot=snapshot,
-        trees=review.trees,
-        policy=review.policy,
-        changes=review.changes,
-        review_date=review.review_date,
-        signer=review.signer,
-    )
-    state, lanes, evals = _sweep_counts(evidence)
+    state, lanes, evals = _sweep_counts(evidence_of(review))
     spoken = newest_verdict(snapshot.conversation.value or (), snapshot.head)
     sweep = review.result("sweep")
     return Insight(

@@ -9,7 +9,6 @@ from typing import Literal
 
 import msgspec
 
-from reviewer_tui.checks.check import Evidence
 from reviewer_tui.checks.recipe_comparison import Standing, standing_of
 from reviewer_tui.checks.recipe_examination import Examination, examine
 from reviewer_tui.checks.recipe_links import REPOSITORIES, main_trees
@@ -21,8 +20,7 @@ from reviewer_tui.recipes.compare import ArgumentComparison, Outcome, PolicyName
 from reviewer_tui.recipes.equivalence import shown
 from reviewer_tui.recipes.submitted import Variant
 from reviewer_tui.recipes.write import UpstreamChange, command_text, write_sglang, write_vllm
-from reviewer_tui.review.session import Review
-from reviewer_tui.signoff.parse import parse_sign_off
+from reviewer_tui.review.session import Review, evidence_of
 
 Weight = Literal["fails", "unknown", "weigh", "aside", "same"]
 """What an argument means: it fails the check, could not be evaluated, waits for a person, is not asked to match, or is
@@ -136,22 +134,8 @@ def examination_of(review: Review) -> Examination:
     global _kept
     kept = _kept
     if kept is None or kept[0] is not review.results:
-        kept = _kept = review.results, examine(_evidence(review), commands=True)
+        kept = _kept = review.results, examine(evidence_of(review), commands=True)
     return kept[1]
-
-
-def _evidence(review: Review) -> Evidence:
-    text = review.sign_off
-    return Evidence(
-        snapshot=review.snapshot,
-        trees=review.trees,
-        policy=review.policy,
-        changes=review.changes,
-        review_date=review.review_date,
-        signer=review.signer,
-        sign_off=None if text is None else parse_sign_off(text),
-        sign_off_text=text,
-    )
 
 
 def recipe_view(review: Review) -> RecipeView:
@@ -330,7 +314,7 @@ class Unwritten(msgspec.Struct, frozen=True, kw_only=True):
 def upstream_changes(review: Review) -> tuple[UpstreamChange | Unwritten, ...]:
     """For each submitted arm that upstream does not document, the change there that would document it."""
     found = examination_of(review)
-    trees = main_trees(_evidence(review))
+    trees = main_trees(evidence_of(review))
     covered = {_identity(one.variant) for one in found.standings if one.status is Status.PASS}
     if not found.standings:
         covered = {

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
+from reviewer_tui.checks.check import Evidence
 from reviewer_tui.model.checklist import ChecklistItem, Decision, ItemMark, ReviewNotes
 from reviewer_tui.model.config import ConfigChanges
 from reviewer_tui.model.finding import CheckResult, Status, Verdict, verdict_of, worst
 from reviewer_tui.model.snapshot import Snapshot, Trees
 from reviewer_tui.policy.items import checks_of
 from reviewer_tui.policy.policy import Policy
+from reviewer_tui.signoff.parse import parse_sign_off
 
 
 class Review(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,3 +53,18 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
 
     def with_notes(self, notes: ReviewNotes) -> Review:
         return msgspec.structs.replace(self, notes=notes)
+
+
+def evidence_of(review: Review) -> Evidence:
+    """What the checks of a review look at."""
+    text = review.sign_off
+    return Evidence(
+        snapshot=review.snapshot,
+        trees=review.trees,
+        policy=review.policy,
+        changes=review.changes,
+        review_date=review.review_date,
+        signer=review.signer,
+        sign_off=None if text is None else parse_sign_off(text),
+        sign_off_text=text,
+    )

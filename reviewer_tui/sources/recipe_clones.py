@@ -138,11 +138,15 @@ class WithRecipeClones:
         """What the source itself can look up of published results."""
         return self._source.with_published(loaded) if isinstance(self._source, PublishedSource) else loaded
 
+    def pages(self, day: str) -> dict[str, Tree]:
+        """Main of each clone as of the end of a day, by the repository that it is a clone of."""
+        return {clone.repository: clone.main(day) for clone in self._clones.values()}
+
     def with_recipes(self, loaded: Loaded, texts: Sequence[str], day: str) -> Loaded:
         """What was loaded, with main of each clone as of the end of a day, and the pull requests that texts link."""
         if isinstance(self._source, RecipeSource):
             loaded = self._source.with_recipes(loaded, texts, day)
-        trees: dict[str, Tree] = {clone.repository: clone.main(day) for clone in self._clones.values()}
+        trees = self.pages(day)
         known = loaded.snapshot.upstream
         pulls = {(pull.repository.lower(), pull.number): pull for pull in known.value or ()}
         missing: dict[str, str] = {}

@@ -11,11 +11,14 @@ from hypothesis import strategies as st
 
 from reviewer_tui.checks import recipe, recipe_examination
 from reviewer_tui.checks.check import Evidence, Outcome
+from reviewer_tui.checks.recipe_comparison import standing_of
 from reviewer_tui.model.errors import DataError
 from reviewer_tui.model.finding import Finding, Status
 from reviewer_tui.model.part import partial
 from reviewer_tui.model.tree import DictTree
+from reviewer_tui.recipes.compare import compare
 from reviewer_tui.recipes.links import judge
+from reviewer_tui.recipes.sglang import read_fenced
 from tests.checks.documented import (
     AUTUMN_CHECK,
     BIG_LINK,
@@ -43,7 +46,7 @@ from tests.checks.documented import (
     spread,
     worked_example,
 )
-from tests.recipes.upstreams import QWEN_PAGE, QWEN_WIDGET, upstream
+from tests.recipes.upstreams import QWEN_PAGE, QWEN_WIDGET, upstream, variant
 
 PASS, FAIL, JUDGEMENT = Status.PASS, Status.FAIL, Status.JUDGEMENT
 UNVERIFIED, NOT_APPLICABLE = Status.UNVERIFIED, Status.NOT_APPLICABLE
@@ -530,3 +533,19 @@ def test_it_never_passes_without_an_accepted_link_and_a_page(
 
 def test_the_explanation_names_its_options() -> None:
     assert all(option in recipe.EXPLANATION for option in ("--recipes-clone", "--sglang-clone"))
+
+
+@pytest.mark.parametrize(
+    ("only_theirs", "status"),
+    [
+        ("--moe-a2a-backend megamoe", JUDGEMENT),
+        ("--fp8-gemm-backend deep_gemm", PASS),
+        ("--page-size 64", PASS),
+        ("--dp 1", PASS),
+    ],
+)
+def test_what_must_match_and_only_the_recipe_sets_is_for_a_person(only_theirs: str, status: Status) -> None:
+    page = f"### B200\n\n```shell\nsglang serve --model-path acme/Big --tp 4 {only_theirs}\n```\n"
+    origin = {"repository": SGLANG, "path": "p.mdx", "commit": "c", "url": "u"}
+    compared = compare([variant({"--tp": 4})], read_fenced(page, origin).arms).variants[0]
+    assert standing_of(compared, ()).status is status

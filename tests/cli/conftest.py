@@ -36,7 +36,8 @@ def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_
     """Run a command line in this process; its files go below the test's folder."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.delenv("REVIEWER_TUI_CLONE", raising=False)
+    for name in ("REVIEWER_TUI_CLONE", "REVIEWER_TUI_RECIPES_CLONE", "REVIEWER_TUI_SGLANG_CLONE"):
+        monkeypatch.delenv(name, raising=False)
 
     def call(*arguments: str) -> Ran:
         capfd.readouterr()

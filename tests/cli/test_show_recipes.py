@@ -60,12 +60,6 @@ def clones(tmp_path_factory: pytest.TempPathFactory) -> Clones:
     return Clones(repo.path, cookbook.path, text)
 
 
-@pytest.fixture(autouse=True)
-def no_clones_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("REVIEWER_TUI_RECIPES_CLONE", "REVIEWER_TUI_SGLANG_CLONE"):
-        monkeypatch.delenv(name, raising=False)
-
-
 def test_side_by_side(run: Run, clones: Clones) -> None:
     ran = run("show", "7", "recipes", *clones.options)
     assert (ran.code, ran.err) == (0, "")

@@ -15,7 +15,6 @@ from reviewer_tui.model.tree import DictTree
 from reviewer_tui.recipes import cells, sglang, vllm
 from reviewer_tui.recipes.arm import Engine
 from reviewer_tui.recipes.compare import compare
-from reviewer_tui.recipes.coverage import coverage, totals
 from reviewer_tui.recipes.find import candidate_pages, find, find_pull_requests
 from reviewer_tui.recipes.reading import UnreadableError
 from reviewer_tui.recipes.submitted import Variant
@@ -98,35 +97,6 @@ def test_pull_requests_about_the_model_are_found() -> None:
     found = find_pull_requests([qwen(2, 2)], pulls)
     assert [proposal.upstream.number for proposal in found] == [2, 1]
     assert found[0].sentence.startswith("sgl-project/sglang#2 (merged on 2026-08-12) changes ")
-
-
-def test_coverage_counts_pages_shapes_and_whole_keys() -> None:
-    variants = [
-        qwen(2, 2),
-        qwen(4, 1),
-        big({"--tensor-parallel-size": 4, "--kv-cache-dtype": "fp8", "--moe-backend": "flashinfer_trtllm"}),
-        big({"-tp": 8}, checkpoint="acme/Big-FP8", hardware="mi355x", key="amd"),
-        variant({"--tp": 8}, checkpoint="acme/Unheard", key="other"),
-    ]
-    rows = coverage(variants, {"sglang": upstream("after"), "vllm": VLLM})
-    told = [(row.key, row.page, row.has_checkpoint, row.variants, row.shapes, row.covered) for row in rows]
-    assert told == [
-        ("qwen3.5-fp4-b200-sglang-mtp", QWEN_PAGE, True, 2, 2, 1),
-        ("big-fp4", BIG_RECIPE, True, 1, 1, 1),
-        ("amd", BIG_RECIPE, False, 1, 0, 0),
-        ("other", "", False, 1, 0, 0),
-    ]
-    assert rows[2].status is Status.FAIL
-    assert rows[3].gaps == ("No upstream page is about acme/Unheard.",)
-    counted = totals(rows)
-    assert (counted.keys, counted.with_page, counted.with_hardware, counted.with_shape, counted.whole) == (
-        4,
-        3,
-        2,
-        2,
-        1,
-    )
-    assert (counted.variants, counted.shapes, counted.covered) == (5, 3, 2)
 
 
 # -- write: vLLM ------------------------------------------------------------------------------------------------------
