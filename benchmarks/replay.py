@@ -45,6 +45,8 @@ SHAPES: tuple[tuple[str, Any], ...] = (
     (rf"{_REPO}/commits", tuple[shapes.CommitItem, ...]),
     (rf"{_REPO}/compare/.+", shapes.Comparison),
     (rf"{_REPO}/commits/[^/]+/check-runs", shapes.CheckRunPage),
+    (rf"{_REPO}/commits/[^/]+/status", shapes.CombinedStatus),
+    (rf"{_REPO}/(?:commits/[^/]+/)?statuses(?:/{_SHA})?", tuple[shapes.StatusItem, ...]),
     (rf"{_REPO}/check-suites/\d+/check-runs", shapes.CheckRunPage),
     (rf"{_REPO}/actions/runs", shapes.WorkflowRunPage),
     (rf"{_REPO}/actions/runs/\d+", shapes.WorkflowRun),

@@ -15,7 +15,7 @@ from reviewer_tui.model.refs import is_range, parse_refs
 from reviewer_tui.model.snapshot import Snapshot
 
 # The parts of a snapshot that a load can miss, as people call them.
-_PARTS = ("files", "commits", "info", "conversation", "runs", "evals", "results", "published", "upstream")
+_PARTS = ("files", "commits", "info", "conversation", "runs", "evals", "results", "published", "statuses", "upstream")
 
 
 def parser() -> argparse.ArgumentParser:

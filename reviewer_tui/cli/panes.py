@@ -16,6 +16,7 @@ from reviewer_tui.model.result import Published
 from reviewer_tui.model.run import CheckRun
 from reviewer_tui.model.text import shorten
 from reviewer_tui.review.session import Review
+from reviewer_tui.review.statuses import status_views
 
 if TYPE_CHECKING:
     from reviewer_tui.review.audit import Audit
@@ -166,6 +167,12 @@ def runs(review: Review, width: int) -> Iterator[str]:
     """Runs with their jobs by bucket."""
     part = review.snapshot.runs
     yield from _part(part, width, "Runs")
+    statuses = review.snapshot.statuses
+    if part.known and not statuses.complete:
+        yield from _part(statuses, width, "Commit statuses")
+    for view in status_views(review):
+        said = f"  {view.status.description}" if view.status.description else ""
+        yield from wrap(f"{view.title}{said}  ({view.origin}) {view.doubt}".rstrip(), width)
     for run in part.value or ():
         on_head = "on this head" if run.head_sha == review.snapshot.head else f"on {run.head_sha[:9]}"
         yield f"run {run.id} attempt {run.attempt}  {run.conclusion or run.status}  {on_head}  {run.path}"

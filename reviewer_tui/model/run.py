@@ -22,6 +22,20 @@ class CheckRun(msgspec.Struct, frozen=True, kw_only=True):
     completed_at: str = ""
 
 
+class CommitStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """The newest status of one context on a commit. Anybody who may push can set any context: `creator` is the login
+    that set it, empty where GitHub does not tell, and `creator_is_bot` says that it is no person's."""
+
+    id: int
+    context: str
+    state: str
+    description: str = ""
+    url: str = ""
+    updated_at: str = ""
+    creator: str = ""
+    creator_is_bot: bool = False
+
+
 class Artifact(msgspec.Struct, frozen=True, kw_only=True):
     """A file that a run left behind. `size` in bytes."""
 

@@ -10,7 +10,7 @@ from reviewer_tui.model.part import Part, unavailable
 from reviewer_tui.model.pull_request import ChangedFile, Comment, Commit, Event, PullRequestInfo, PullRequestRef
 from reviewer_tui.model.recipe import UpstreamPullRequest
 from reviewer_tui.model.result import BenchmarkResult, EvalScore, Published
-from reviewer_tui.model.run import Run
+from reviewer_tui.model.run import CommitStatus, Run
 from reviewer_tui.model.tree import Tree
 
 SourceName = Literal["clone", "github", "cache", "bundle", "sample"]
@@ -20,7 +20,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """The facts of a pull request. `taken_at` is ISO 8601, UTC; SHAs are full.
 
     `default_branch` is the tip that would be merged into; `merge_base` is the base of the difference. `viewer` is the
-    login whose token read it (empty without one): GitHub computes an author's association for that reader.
+    login whose token read it (empty without one): GitHub computes an author's association for that reader. `statuses`
+    are those of the head.
     `upstream_revisions` are the commits of recipe repositories that were read, by the names of `Trees.upstream`.
     """
 
@@ -39,6 +40,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     results: Part[tuple[BenchmarkResult, ...]]
     upstream: Part[tuple[UpstreamPullRequest, ...]]
     events: Part[tuple[Event, ...]] = unavailable("The history of labels was not read.")
+    statuses: Part[tuple[CommitStatus, ...]] = unavailable("Commit statuses were not read.")
     published: Part[Published] = unavailable("Published results were not looked up.")
     viewer: str = ""
     upstream_revisions: dict[str, str] = {}

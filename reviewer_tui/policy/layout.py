@@ -24,7 +24,8 @@ NEW_ROOT = "inferencex-e2e"
 OWNERS_PATHS = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
 MASTER_CONFIGS = ("amd-master.yaml", "nvidia-master.yaml")
 PROMPT_PATH = ".github/codeowner-signoff-verify-prompt.md"
-WORKFLOW_PATH = ".github/workflows/codeowner-signoff-verify.yml"
+WORKFLOWS = ".github/workflows"
+WORKFLOW_PATH = f"{WORKFLOWS}/codeowner-signoff-verify.yml"
 
 
 # What lies below the new root; everything else stayed at the top.

@@ -14,13 +14,15 @@ import msgspec
 from reviewer_tui.model.finding import Problem
 from reviewer_tui.model.tree import Tree, read_text
 from reviewer_tui.policy.items import check_name, known_checks
-from reviewer_tui.policy.layout import PROMPT_PATH, Layout
+from reviewer_tui.policy.layout import PROMPT_PATH, WORKFLOW_PATH, Layout
 from reviewer_tui.policy.markdown import heading_of
 
 MAX_BYTES = 1 << 19
 MAX_CHECKS = 200
 
 _CHECK = re.compile(r"^\**Check[ \t]+(\d{1,4})\b\**[ \t]*(?:[—–:.()-]+[ \t]*)?", re.I)
+# As an argument of the call that sets a status: `context: 'codeowner-signoff-verify'`.
+_CONTEXT = re.compile(r"""\bcontext:\s*['"]([^'"\n]{1,200})['"]""")
 _PROMPT_KEY = re.compile(r"^([ ]*)(?:-[ ]+)?prompt:[ ]*[|>][-+0-9]*[ ]*$")
 
 
@@ -45,6 +47,13 @@ def read_checks(tree: Tree, layout: Layout) -> tuple[tuple[PolicyCheck, ...], tu
         return checks, problems
     message = "The sign-off verifier holds no check that can be read, so the checks have no numbers."
     return bundled_checks(), (*problems, Problem(path=layout.verifier, message=message, rule="verifier-empty"))
+
+
+def verdict_contexts(tree: Tree) -> frozenset[str]:
+    """The contexts of the commit statuses that the verifier's workflow sets, as its own text has them; none where the
+    verdict is advisory. Raises DataError where the workflow is there and cannot be read."""
+    text = read_text(tree, WORKFLOW_PATH) or ""
+    return frozenset(_CONTEXT.findall(text[:MAX_BYTES]))
 
 
 def bundled_checks() -> tuple[PolicyCheck, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from reviewer_tui.model.part import complete, partial
+from reviewer_tui.model.part import complete, partial, unavailable
 from reviewer_tui.model.pull_request import ChangedFile, Comment, Commit, PullRequestInfo, PullRequestRef
 from reviewer_tui.model.recipe import UpstreamPullRequest
 from reviewer_tui.model.result import BenchmarkResult, EvalScore, Published
@@ -88,6 +88,7 @@ def snapshot_of(moment: str, trees: Trees) -> Snapshot:
         if second
         else partial(_FIRST_EVALS, "The flexible scores and the numbers of samples are not told."),
         results=partial(_RESULTS, "These are the author's figures; the run that measured them is not known."),
+        statuses=unavailable("Commit statuses are not part of the sample."),
         published=partial(_PUBLISHED, "They follow from the gains that the author told; the run is not known."),
         upstream=complete((_RECIPE,) if second else ()),
     )

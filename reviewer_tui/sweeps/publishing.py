@@ -13,20 +13,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from reviewer_tui.model.tree import Tree, read_text
-from reviewer_tui.policy.layout import Layout
+from reviewer_tui.policy.layout import WORKFLOWS, Layout
 from reviewer_tui.sweeps.changelog import ChangelogEntry, covers
 from reviewer_tui.sweeps.document import read_document
 from reviewer_tui.sweeps.lanes import prefix_of
 
-WORKFLOWS = ".github/workflows"
-
-_ENDINGS = (".yml", ".yaml")
 _LINK = re.compile(r"/pull/(\d{1,9})(?:\D|\Z)")
-
-
-def workflow_paths(tree: Tree) -> tuple[str, ...]:
-    """The workflow files of a revision."""
-    return tuple(path for path in tree.list(WORKFLOWS) if path.endswith(_ENDINGS))
 
 
 def publishing_workflow(tree: Tree, layout: Layout, branch: str) -> str | None:
@@ -35,7 +27,9 @@ def publishing_workflow(tree: Tree, layout: Layout, branch: str) -> str | None:
     changelog = layout.changelog
     if changelog is None:
         return None
-    for path in workflow_paths(tree):
+    for path in tree.list(WORKFLOWS):
+        if not path.endswith((".yml", ".yaml")):
+            continue
         text = read_text(tree, path) or ""
         if changelog in text and _publishes(read_document(text, path).value, changelog, branch):
             return path

@@ -25,6 +25,19 @@ jobs:
     name: single-node 8k1k /
     uses: ./.github/workflows/benchmark-tmpl.yml
 """
+VERIFY_WORKFLOW = """\
+name: Verify sign-off
+on: [issue_comment]
+jobs:
+  verify:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/github-script@v8
+        with:
+          script: |
+            await github.rest.repos.createCommitStatus({ owner, repo, sha, state,
+              context: 'codeowner-signoff-verify', target_url });
+"""
 OTHER_WORKFLOW = """\
 name: Lint
 on:

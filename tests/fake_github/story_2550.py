@@ -10,11 +10,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from reviewer_tui.policy.layout import WORKFLOW_PATH as VERIFY
 from reviewer_tui.sample import texts
 from reviewer_tui.sample.facts import REF
-from tests.fake_github.merged import WORKFLOW_TEXT
+from tests.fake_github.merged import VERIFY_WORKFLOW, WORKFLOW_TEXT
 from tests.fake_github.plain import WORKFLOW
-from tests.fake_github.world import Artifact, Comment, Event, Job, Pull, Run, World, json_archive
+from tests.fake_github.world import Artifact, Comment, Event, Job, Pull, Run, Status, World, json_archive
 from tests.gitrepo import GitRepo
 
 TOKEN = "ghp_" + "s2550" * 8
@@ -93,6 +94,7 @@ class Story:
         self.repository.pulls[NUMBER] = self.pull
         self._sweep(FIRST_RUN, self.first_head, _FIRST_DAY)
         self._publish()
+        self._verdict(self.first_head, "failure", "Verdict: REJECTED", _FIRST_DAY.format(22))
         self._say("a-collaborator", "COLLABORATOR", _FIRST_DAY.format(20), f"/reuse-sweep-run {FIRST_RUN}")
         self._say("ankur-singh", "CONTRIBUTOR", _FIRST_DAY.format(21), texts.comment("first-sign-off"))
         self._say("github-actions[bot]", "NONE", _FIRST_DAY.format(22), texts.comment("first-verdict"))
@@ -109,6 +111,7 @@ class Story:
         self._say("a-collaborator", "COLLABORATOR", _SECOND_DAY.format(20), f"/reuse-sweep-run {SECOND_RUN}")
         self._say("ankur-singh", "CONTRIBUTOR", _SECOND_DAY.format(21), texts.comment("second-sign-off"))
         self._say("github-actions[bot]", "NONE", _SECOND_DAY.format(22), texts.comment("second-verdict"))
+        self._verdict(self.second_head, "success", "Verdict: PASS", _SECOND_DAY.format(22))
         self.recipe.state, self.recipe.merged_at = "closed", _FIRST_DAY.format(23)
         self.recipe.merge_commit_sha = self.upstream.branches["main"] = self.recipe.head_sha
         self.recipe.events.append(
@@ -163,6 +166,14 @@ class Story:
             ],
         )
 
+    def _verdict(self, head: str, state: str, words: str, when: str) -> None:
+        """The status that the verifier leaves on the head: first that it works, then what it found."""
+        bot, context = self.world.user("github-actions[bot]", type="Bot"), "codeowner-signoff-verify"
+        self.repository.statuses[head] = [
+            Status(self.world.next_id(), context, said, text, bot, updated_at=when)
+            for said, text in (("pending", "Verifying"), (state, words))
+        ]
+
     def _publish(self) -> None:
         """Main's sweep of #2205, with the rows over which the author tells the gains."""
         rows = [
@@ -183,7 +194,7 @@ class Story:
 
 
 def _files(state: str) -> dict[Any, Any]:
-    return {**_below(_SAMPLE / "common"), **_below(_SAMPLE / state), WORKFLOW: WORKFLOW_TEXT}
+    return {**_below(_SAMPLE / "common"), **_below(_SAMPLE / state), WORKFLOW: WORKFLOW_TEXT, VERIFY: VERIFY_WORKFLOW}
 
 
 def _below(folder: Path) -> dict[Any, Any]:

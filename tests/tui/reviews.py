@@ -17,7 +17,7 @@ from reviewer_tui.model.part import complete, unavailable
 from reviewer_tui.model.pull_request import ChangedFile, Comment, PullRequestInfo, PullRequestRef
 from reviewer_tui.model.recipe import UpstreamPullRequest
 from reviewer_tui.model.result import BenchmarkResult, EvalScore, Published, PublishedRun
-from reviewer_tui.model.run import CheckRun, Run
+from reviewer_tui.model.run import CheckRun, CommitStatus, Run
 from reviewer_tui.model.snapshot import Snapshot, Trees
 from reviewer_tui.model.tree import DictTree, git_blob_id
 from reviewer_tui.policy.eval_bars import EvalBar, EvalBars
@@ -190,6 +190,19 @@ def _run() -> Run:
     )
 
 
+def _status() -> CommitStatus:
+    return CommitStatus(
+        id=1,
+        context="codeowner-signoff-verify",
+        state="failure",
+        description="Verdict: REJECTED",
+        url="https://github.com/o/r/actions/runs/1",
+        updated_at="2026-08-11T10:00:00Z",
+        creator="github-actions[bot]",
+        creator_is_bot=True,
+    )
+
+
 def _result(run_id: int, throughput: float, interactivity: float) -> BenchmarkResult:
     return BenchmarkResult(
         run_id=run_id,
@@ -278,6 +291,7 @@ def _snapshot() -> Snapshot:
             )
         ),
         runs=complete((_run(),)),
+        statuses=complete((_status(),)),
         evals=complete(_evals()),
         results=complete((_result(31628689774, 7534.5, 120.16),)),
         published=complete(
@@ -338,6 +352,8 @@ def without_data(review: Review) -> Review:
         evals=unavailable(*why),
         results=unavailable(*why),
         upstream=unavailable(*why),
+        statuses=unavailable(*why),
+        published=unavailable(*why),
     )
     return msgspec.structs.replace(review, snapshot=snapshot)
 

@@ -9,7 +9,7 @@ import msgspec
 
 from reviewer_tui.model.pull_request import ChangedFile, Comment, Commit, Event, FileStatus, PullRequestInfo
 from reviewer_tui.model.recipe import UpstreamPullRequest
-from reviewer_tui.model.run import Artifact, CheckRun, Run
+from reviewer_tui.model.run import Artifact, CheckRun, CommitStatus, Run
 from reviewer_tui.sources.github.shapes import (
     Account,
     ArtifactItem,
@@ -24,6 +24,7 @@ from reviewer_tui.sources.github.shapes import (
     RepositoryName,
     Review,
     ReviewComment,
+    StatusItem,
     WorkflowRun,
 )
 from reviewer_tui.sources.objects import GitCommit, GitEntry
@@ -241,6 +242,20 @@ def check_of_item(check: CheckRunItem, run: WorkflowRun) -> CheckRun:
         url=check.html_url or "",
         started_at=check.started_at or "",
         completed_at=check.completed_at or "",
+    )
+
+
+def status_of(status: StatusItem, creator: Account | None) -> CommitStatus:
+    """A commit status, with whoever set it."""
+    return CommitStatus(
+        id=status.id,
+        context=status.context,
+        state=status.state,
+        description=plain_lines(status.description),
+        url=status.target_url or "",
+        updated_at=status.updated_at,
+        creator=login_of(creator),
+        creator_is_bot=is_bot(creator),
     )
 
 

@@ -35,17 +35,19 @@ from reviewer_tui.sources.github.facts import (
     git_commit_of,
     info_of,
     plain_lines,
+    status_of,
 )
 from reviewer_tui.sources.github.hosts import parse_host
 from reviewer_tui.sources.github.measurements import MeasurementReader, chosen_sweeps
 from reviewer_tui.sources.github.mentions import mentioned_pulls, mentioned_runs
 from reviewer_tui.sources.github.objects import GitHubObjects
-from reviewer_tui.sources.github.paging import Listing
+from reviewer_tui.sources.github.paging import PAGE_SIZE, Listing
 from reviewer_tui.sources.github.posting import CommentBoard, RepositoryState
 from reviewer_tui.sources.github.queue import OpenPullRequest, open_pulls
 from reviewer_tui.sources.github.recipes import RecipeReader, recipe_links
 from reviewer_tui.sources.github.runs import Branch, RunReader
 from reviewer_tui.sources.github.shapes import (
+    CombinedStatus,
     CommitItem,
     Comparison,
     IssueComment,
@@ -55,11 +57,12 @@ from reviewer_tui.sources.github.shapes import (
     PullFile,
     Review,
     ReviewComment,
+    StatusItem,
     Viewer,
 )
 from reviewer_tui.sources.github.stages import Doubts, Progress, Report
 from reviewer_tui.sources.github.upstream import UpstreamReader
-from reviewer_tui.sources.github.wanted import blobs_of, config_files, launch_files, policy_files
+from reviewer_tui.sources.github.wanted import blobs_of, config_files, launch_files, policy_files, workflow_files
 from reviewer_tui.sources.objects import GitCommit
 from reviewer_tui.sources.source import Loaded
 from reviewer_tui.sources.stored import Store
@@ -239,7 +242,7 @@ class _Load:
         self._base = f"/repos/{ref.repository}"
         self._now = now
         self._parts: dict[str, Part[Any]] = dict.fromkeys(
-            ("files", "commits", "info", "conversation", "runs", "evals", "results", "upstream", "events"),
+            ("files", "commits", "info", "conversation", "runs", "evals", "results", "upstream", "events", "statuses"),
             unavailable(_LOADING),
         )
         self._viewer = ""
@@ -255,6 +258,7 @@ class _Load:
         await together(
             self._revisions(texts, head, policy_ref),
             self._sweeps(texts),
+            self._statuses(texts),
             self._linked(texts.mentioned, upstream, recipes),
         )
         return self._loaded()
@@ -411,6 +415,26 @@ class _Load:
         self._parts |= {"runs": measured.runs, "evals": measured.evals, "results": measured.results}
         self._tell()
 
+    async def _statuses(self, texts: _Texts) -> None:
+        """The newest status of each context of the head, and who set it, which only the history of statuses tells."""
+        sha = texts.commits[-1].sha if texts.commits else texts.pull.head.sha
+        commit, doubts = f"{self._base}/commits/{sha}", Doubts()
+        combined = doubts.counted(
+            await doubts.attempt(
+                self._client.counted_listing(f"{commit}/status", CombinedStatus), f"The statuses of {sha[:9]}"
+            ),
+            f"statuses of {sha[:9]}",
+        )
+        if combined is None:
+            self._parts["statuses"] = doubts.nothing()
+            return
+        history: tuple[StatusItem, ...] = ()
+        if combined.items:
+            newest = self._client.get(f"{commit}/statuses", tuple[StatusItem, ...], per_page=PAGE_SIZE)
+            history = await doubts.attempt(newest, f"Who set the statuses of {sha[:9]}") or ()
+        creators = {status.id: status.creator for status in history}
+        self._parts["statuses"] = doubts.part(tuple(status_of(one, creators.get(one.id)) for one in combined.items))
+
     async def _swept_trees(self, sweeps: Sequence[Run]) -> dict[str, Tree]:
         """The files of the commits that were swept; a commit that cannot be had is left out."""
         commits = await together(*(self._swept_commit(sha) for sha in {run.head_sha for run in sweeps}))
@@ -483,7 +507,8 @@ def _files_to_load(trees: Trees, changed: Sequence[ChangedFile]) -> tuple[tuple[
     """The object names of the files that every review reads, and of those that it may read."""
     policy = discover_layout(trees.policy)
     needed = list(blobs_of(trees.policy, policy_files(trees.policy, policy)))
-    likely = [sha for file in changed for sha in (file.old_blob, file.new_blob) if sha and _is_file(file)]
+    likely = list(blobs_of(trees.policy, workflow_files(trees.policy)))
+    likely += [sha for file in changed for sha in (file.old_blob, file.new_blob) if sha and _is_file(file)]
     sides = (trees.base, trees.head, trees.default_branch)
     needed += _config_blobs(sides)
     for tree in sides:

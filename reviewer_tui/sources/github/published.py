@@ -31,9 +31,9 @@ from reviewer_tui.sources.github.objects import GitHubObjects
 from reviewer_tui.sources.github.paging import PAGE_SIZE
 from reviewer_tui.sources.github.shapes import CommitItem, IssueComment, Pull, WorkflowRun, WorkflowRunPage
 from reviewer_tui.sources.github.stages import Doubts, Report, Stage
-from reviewer_tui.sources.github.wanted import blobs_of
+from reviewer_tui.sources.github.wanted import blobs_of, workflow_files
 from reviewer_tui.sweeps.changelog import ChangelogEntry, parse_changelog, view_changelog
-from reviewer_tui.sweeps.publishing import measured_before, publishing_workflow, workflow_paths
+from reviewer_tui.sweeps.publishing import measured_before, publishing_workflow
 
 MOST_SWEEPS = 6
 """Sweeps of the default branch whose results are read."""
@@ -94,7 +94,7 @@ class PublishedReader:
     async def _workflow(self, trees: Trees, layout: Layout, branch: str, doubts: Doubts) -> str | None:
         """The name of the workflow file that publishes."""
         tree = trees.policy
-        paths = await asyncio.to_thread(workflow_paths, tree)
+        paths = await asyncio.to_thread(workflow_files, tree)
         loading = self._objects.load_files(blobs_of(tree, paths))
         if await doubts.attempt(_then(loading), "The workflow files") is None:
             return None

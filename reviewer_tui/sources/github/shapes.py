@@ -233,6 +233,28 @@ class WorkflowRunPage(msgspec.Struct, frozen=True, rename={"items": "workflow_ru
     items: tuple[WorkflowRun, ...]
 
 
+class StatusItem(msgspec.Struct, frozen=True):
+    """A status of `GET /repos/{o}/{r}/commits/{sha}/status`, which leaves out who set it, and an item of
+    `GET /repos/{o}/{r}/commits/{sha}/statuses`, which has it.
+    Statuses from before there were contexts have none, and count as GitHub's default one."""
+
+    id: int
+    state: str
+    context: str = "default"
+    description: str | None = None
+    target_url: str | None = None
+    updated_at: str = ""
+    creator: Account | None = None
+
+
+class CombinedStatus(msgspec.Struct, frozen=True, rename={"items": "statuses"}):
+    """`GET /repos/{o}/{r}/commits/{sha}/status`: the newest status of each context. Its own `state` is pending where
+    there is none, so it is not read."""
+
+    total_count: int
+    items: tuple[StatusItem, ...]
+
+
 class Job(msgspec.Struct, frozen=True):
     """An item of `GET /repos/{o}/{r}/actions/runs/{id}/jobs`; its id is that of its check-run."""
 

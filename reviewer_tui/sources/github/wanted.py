@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from reviewer_tui.model.tree import Tree
-from reviewer_tui.policy.layout import Layout
+from reviewer_tui.policy.layout import WORKFLOW_PATH, WORKFLOWS, Layout
 
 
 def policy_files(tree: Tree, layout: Layout) -> tuple[str, ...]:
@@ -17,6 +17,7 @@ def policy_files(tree: Tree, layout: Layout) -> tuple[str, ...]:
         layout.changelog,
         layout.eval_bars,
         layout.verifier,
+        WORKFLOW_PATH,
         layout.owners,
     )
     return (*filter(None, named), *_below(tree, layout.configs, layout.golden, layout.waivers))
@@ -30,6 +31,11 @@ def config_files(layout: Layout) -> tuple[str, ...]:
 def launch_files(tree: Tree, layout: Layout) -> tuple[str, ...]:
     """What serves the models: scripts, recipes and launchers."""
     return tuple(_below(tree, layout.benchmarks, layout.launchers))
+
+
+def workflow_files(tree: Tree) -> tuple[str, ...]:
+    """What continuous integration runs: the sweep, and the verifier."""
+    return tuple(path for path in tree.list(WORKFLOWS) if path.endswith((".yml", ".yaml")))
 
 
 def blobs_of(tree: Tree, paths: Iterable[str]) -> tuple[str, ...]:

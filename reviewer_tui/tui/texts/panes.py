@@ -12,6 +12,7 @@ from reviewer_tui.model.run import CheckRun, Run
 from reviewer_tui.policy.items import Pane
 from reviewer_tui.review.recipes import recipe_view
 from reviewer_tui.review.session import Review
+from reviewer_tui.review.statuses import status_views
 from reviewer_tui.tui.texts.evidence import check_lines, finding_section, part_lines, value_text
 from reviewer_tui.tui.texts.naming import checks_in, many
 from reviewer_tui.tui.texts.page import BLANK, Line, Piece, Target, line, table
@@ -140,6 +141,7 @@ def _runs(review: Review) -> PaneFacts:
     part = review.snapshot.runs
     lines = part_lines(part, "Runs") + check_lines(checks_in(review, "runs"), findings=False)
     runs = sorted(part.value or (), key=lambda run: (run.head_sha != review.snapshot.head, -run.id))
+    lines += status_lines(review)
     for run in runs:
         lines += run_lines(run, review.snapshot.head)
     lines += finding_section(checks_in(review, "runs"))
@@ -152,6 +154,23 @@ def _runs(review: Review) -> PaneFacts:
         summary = f"run {here[0].id}, {here[0].conclusion or here[0].status}, on this head"
         summary += f", {len(runs) - 1} more" if len(runs) > 1 else ""
     return PaneFacts(summary, lines)
+
+
+def status_lines(review: Review) -> Iterator[Line]:
+    """The commit statuses of the head, the verifier's own as such; nothing where there is none."""
+    part = review.snapshot.statuses
+    if review.snapshot.runs.known and not part.complete:
+        yield from part_lines(part, "Commit statuses")
+    for view in status_views(review):
+        status = view.status
+        yield line(
+            Piece(view.title, "strong" if view.verifier else "plain"),
+            f"  {status.description}" if status.description else "",
+            Piece(f"  {view.origin}", "dim"),
+            Piece(f"  {view.doubt}" if view.doubt else "", "warn"),
+            indent=2,
+            target=Target(url=status.url) if status.url else None,
+        )
 
 
 def run_lines(run: Run, head: str) -> Iterator[Line]:

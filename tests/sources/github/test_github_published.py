@@ -71,10 +71,10 @@ def test_looking_up_is_a_stage_of_its_own(rig: Rig) -> None:
     rig.fake.forget()
     rig.source.with_published(loaded)
     assert [path.partition("?")[0].rpartition("/")[2] for path in rig.paths()] == [
-        *("graphql", "runs", "artifacts", "zip"),
+        *("runs", "artifacts", "zip"),
         rig.paths("/blob/")[0].partition("?")[0].rpartition("/")[2],
     ]
-    assert rig.fake.depth() == 5
+    assert rig.fake.depth() == 4
 
 
 def test_again_it_costs_nothing_and_without_the_network_it_is_there(rig: Rig) -> None:

@@ -47,6 +47,8 @@ ENDPOINTS = (
     ("GET", r"/repos/[^/]+/[^/]+/collaborators/[^/]+/permission", "repos", "get_collaborator_permission_level"),
     ("GET", r"/repos/[^/]+/[^/]+/git/trees/\w+", "git", "get_tree"),
     ("GET", r"/repos/[^/]+/[^/]+/commits/\w+/check-runs", "checks", "list_for_ref"),
+    ("GET", r"/repos/[^/]+/[^/]+/commits/\w+/status", "repos", "get_combined_status_for_ref"),
+    ("GET", r"/repos/[^/]+/[^/]+/commits/\w+/statuses", "repos", "list_commit_statuses_for_ref"),
     ("GET", r"/repos/[^/]+/[^/]+/actions/runs", "actions", "list_workflow_runs_for_repo"),
     ("GET", r"/repos/[^/]+/[^/]+/actions/workflows/[^/]+/runs", "actions", "list_workflow_runs"),
     ("GET", r"/repos/[^/]+/[^/]+/actions/runs/\d+", "actions", "get_workflow_run"),

@@ -28,7 +28,7 @@ from reviewer_tui.sources.stored import NotCachedError
 from reviewer_tui.store.cache import Cache
 from tests.fake_github.plain import WORKFLOW
 from tests.fake_github.server import FakeGitHub
-from tests.fake_github.story_2550 import FIRST_RUN, MAIN_RUN, NUMBER, REPOSITORY, SECOND_RUN, TOKEN, Story
+from tests.fake_github.story_2550 import FIRST_RUN, MAIN_RUN, NUMBER, REPOSITORY, SECOND_RUN, TOKEN, VERIFY, Story
 
 
 class Play:
@@ -100,7 +100,7 @@ def test_it_says_what_the_bundled_sample_says(play: Play, moment: str) -> None:
     loaded, sample = (first if moment == "first" else second), load_sample(moment)
     for side in ("base", "head"):
         ours, theirs = getattr(loaded.trees, side), getattr(sample.trees, side)
-        assert set(ours.list("")) - set(theirs.list("")) == {WORKFLOW}
+        assert set(ours.list("")) - set(theirs.list("")) == {WORKFLOW, VERIFY}
         assert all(ours.blob(path) == theirs.blob(path) for path in theirs.list(""))
     assert {(f.path, f.new_blob) for f in loaded.snapshot.files.value or ()} == {
         (f.path, f.new_blob) for f in sample.snapshot.files.value or ()
@@ -127,9 +127,7 @@ def test_offline_afterwards(play: Play) -> None:
         for ours, theirs in zip(revisions(offline), revisions(online), strict=True):
             assert ours.revision == theirs.revision
             assert ours.list("") == theirs.list("")
-            assert all(
-                ours.read(path) == theirs.read(path) for path in ours.list("") if path not in ("README.md", WORKFLOW)
-            )
+            assert all(ours.read(path) == theirs.read(path) for path in ours.list("") if path != "README.md")
     with pytest.raises(NotCachedError):  # no review reads it, so it was not loaded; it is not said to be absent
         cached.load(play.ref).trees.default_branch.read("README.md")
 
