@@ -205,7 +205,7 @@ def _say_lines(lines: Iterator[str]) -> None:
 def _preview_lines(preview: PostPreview, width: int) -> Iterator[str]:
     """The text between two rules; below it, next to the question, the facts and what speaks against it."""
     yield "-" * width
-    yield from preview.body.splitlines()
+    yield from preview.body.split("\n")
     yield "-" * width
     for word, sentence in preview_facts(preview):
         yield from wrap(sentence, width, f"{word:<8}")

@@ -13,7 +13,7 @@ from reviewer_tui.cli.exits import Exit
 from reviewer_tui.cli.options import Parser, add_queue, add_review, add_source, review_request, source_of
 from reviewer_tui.cli.output import page_width, put
 from reviewer_tui.cli.panes import whole
-from reviewer_tui.model.errors import UsageError
+from reviewer_tui.model.errors import DataError, UsageError
 from reviewer_tui.model.refs import parse_ref
 from reviewer_tui.review.desk import Desk, Progress
 from reviewer_tui.review.queues import QueueDesk
@@ -117,5 +117,25 @@ def on_screen(desk: Desk | None, args: argparse.Namespace, queue: QueueDesk | No
     having seen what could not be loaded gets the exit code for that."""
     from reviewer_tui.tui.app import run_workstation
 
-    shown = run_workstation(desk, queue=queue, ascii_only=args.ascii, theme=args.theme, mouse=not args.no_mouse)
+    shown = run_workstation(
+        desk,
+        queue=queue,
+        ascii_only=args.ascii,
+        theme=args.theme,
+        mouse=not args.no_mouse,
+        told=_unfinished_posts() if queue is not None else (),
+    )
     return Exit.DONE if shown else Exit.NO_DATA
+
+
+def _unfinished_posts() -> tuple[str, ...]:
+    """What an earlier process left unfinished, told where no pull request is opened yet that looks for it."""
+    from reviewer_tui.store.places import data_directory
+    from reviewer_tui.store.posts import PostJournal
+
+    try:
+        left = PostJournal(data_directory()).unfinished()
+    except DataError as error:
+        return (str(error),)
+    numbers = dict.fromkeys(f"#{post.ref.number}" for post in left)
+    return tuple(f"A post to {number} is unfinished; opening the pull request looks for it." for number in numbers)

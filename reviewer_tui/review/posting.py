@@ -395,7 +395,7 @@ def _is(comment: Comment, post: Post) -> bool:
 def _differs(before: PostPreview, now: PostPreview) -> bool:
     """Whether something is not as the person saw it when they confirmed."""
     told = {(concern.rule, concern.message) for concern in before.concerns}
-    news = any((one.rule, one.message) not in told for one in now.graded(Grade.STOP, Grade.AGAIN, Grade.ASK))
+    news = any((one.rule, one.message) not in told for one in now.concerns)
     return news or (before.login, before.head, _version(before.edits)) != (now.login, now.head, _version(now.edits))
 
 

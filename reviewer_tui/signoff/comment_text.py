@@ -20,10 +20,10 @@ def speaks_as_sign_off(text: str) -> bool:
 
 
 def marked(text: str, uuid: str) -> str:
-    """The text as it is sent, its end trimmed: a sign-off ends in an HTML comment with the identity of this one post
-    (in the place of an earlier post's); other texts, and those in which the comment would be more than a comment (an
-    open fence, say), stay as they are."""
-    bare = unmarked(text)
+    """The text as it is sent, with plain line ends and its end trimmed: a sign-off ends in an HTML comment with the
+    identity of this one post (in the place of an earlier post's); other texts, and those in which the comment would be
+    more than a comment (an open fence, say), get none."""
+    bare = unmarked("\n".join(_LINE_END.split(text.removeprefix("\ufeff"))))
     if not speaks_as_sign_off(bare):
         return bare
     with_mark = f"{bare}\n\n<!-- ixr:{uuid} -->"

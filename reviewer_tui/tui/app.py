@@ -97,9 +97,11 @@ class ReviewerApp(App[None]):
         queue: QueueDesk | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         ascii_only: bool | None = None,
+        told: Iterable[str] = (),
     ) -> None:
         super().__init__()
         self.queue = queue
+        self._told_at_start = tuple(told)
         self._desk = desk
         self.now = now
         self.review: Review | None = None
@@ -147,6 +149,8 @@ class ReviewerApp(App[None]):
 
     def _begin(self) -> None:
         self.set_interval(AGE_INTERVAL, self._tell_age)
+        for sentence in self._told_at_start:
+            self.say(sentence, "warning")
         if self._desk is None:
             from reviewer_tui.tui.screens.queue import QueueScreen
 
@@ -490,10 +494,11 @@ def run_workstation(
     ascii_only: bool | None = None,
     theme: str | None = None,
     mouse: bool = True,
+    told: Iterable[str] = (),
 ) -> bool:
     """Run the workstation at a desk, or on a queue, until the reviewer leaves; whether there was anything to show then.
-    Raises ReviewerError where notes could not be saved at the end."""
-    app = ReviewerApp(desk, queue=queue, ascii_only=ascii_only)
+    `told` are sentences to begin with. Raises ReviewerError where notes could not be saved at the end."""
+    app = ReviewerApp(desk, queue=queue, ascii_only=ascii_only, told=told)
     if theme is not None:
         if theme not in app.available_themes:
             names = ", ".join(sorted(app.available_themes))

@@ -216,6 +216,11 @@ def test_a_post_left_elsewhere_is_mentioned(play: Play, monkeypatch: pytest.Monk
     assert "A post to #1" in play.post(COMMAND, "--yes").err
 
 
+def test_what_does_not_show_by_itself_shows_in_the_preview(play: Play) -> None:
+    err = play.post("a\u202eb\u2028c\x1bd<!-- hidden -->").err
+    assert "a<U+202E>b<U+2028>c<U+001B>d<!-- hidden -->" in err
+
+
 def test_doctor_tells_whether_the_token_may_post_and_what_is_unfinished(
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:

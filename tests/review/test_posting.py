@@ -59,6 +59,10 @@ def test_exactly_what_was_previewed_is_posted_and_read_back(bench: Bench) -> Non
     assert bench.progress == ["looking how things stand", "sending", "reading it back"]
 
 
+def test_line_ends_are_plain_and_a_byte_order_mark_is_none(bench: Bench) -> None:
+    assert bench.preview("\ufeffOne\r\ntwo\rthree\r\n").body == "One\ntwo\nthree"
+
+
 def test_a_command_is_sent_as_it_is(bench: Bench) -> None:
     preview = bench.preview(f"{COMMAND}\n")
     assert preview.kind == "command"
@@ -192,6 +196,16 @@ def test_a_head_that_moves_after_the_preview_stops_the_post(bench: Bench) -> Non
     assert bench.writes() == 0
     assert bench.journal.unfinished() == ()
     assert bench.send(outcome.preview, accepted=True).state == "posted", "after being told"
+
+
+def test_a_sign_off_by_somebody_else_after_the_preview_is_told_first(bench: Bench) -> None:
+    preview = bench.preview()
+    bench.plain.say(signed(login="member"))
+    outcome = bench.send(preview)
+    assert outcome.state == "changed"
+    assert outcome.preview is not None
+    assert rules(outcome.preview.concerns) == ["other-sign-off"]
+    assert bench.send(outcome.preview).state == "posted"
 
 
 def test_a_comment_that_was_edited_meanwhile_is_not_overwritten(bench: Bench) -> None:

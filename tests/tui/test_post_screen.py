@@ -269,6 +269,14 @@ async def test_what_an_earlier_process_left_is_told_at_the_start(play: Play) -> 
     assert play.writes() == 0
 
 
+async def test_what_is_unfinished_elsewhere_is_told_on_the_queue(desk: FakeDesk) -> None:
+    told = "A post to #7 is unfinished; opening the pull request looks for it."
+    app = ReviewerApp(desk, now=lambda: NOW, ascii_only=False, told=[told])
+    async with shown_app(app, SIZE) as pilot:
+        await settle(pilot)
+        assert told in said(app)
+
+
 async def test_the_sample_posts_nothing(tmp_path: Path) -> None:
     app = ReviewerApp(SampleDesk(tmp_path), now=lambda: NOW, ascii_only=False)
     async with shown_app(app, SIZE) as pilot:

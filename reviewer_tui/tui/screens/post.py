@@ -71,6 +71,7 @@ class PostScreen(ReviewerScreen):
 
     def _look_in_thread(self) -> None:
         app, review = self.reviewer, self.review
+        self._poster = app.desk.poster(review)  # the review may have been loaded again
         if not app.keep_notes():
             raise DataError("Your notes could not be saved, so nothing is posted from them.")
         request = PostRequest(

@@ -29,7 +29,7 @@ def preview_text(preview: PostPreview, *, accepted: bool, told: Iterable[str] = 
     if preview.concerns:
         lines += [BLANK, *map(_concern, preview.concerns)]
     lines += [BLANK, line(Piece("Exactly this is sent:", "title"))]
-    lines += [line(Piece("| ", "dim"), row, indent=2) for row in preview.body.splitlines()]
+    lines += [line(Piece("| ", "dim"), row, indent=2) for row in preview.body.split("\n")]
     return lines
 
 
