@@ -11,6 +11,7 @@ import msgspec
 from reviewer_tui.launch.environment import environment_of
 from reviewer_tui.launch.launcher import Launcher, LauncherEffects
 from reviewer_tui.launch.recipe_yaml import Recipe, read_recipe
+from reviewer_tui.launch.remembered import Remembered
 from reviewer_tui.launch.serve_command import (
     ClientRun,
     Role,
@@ -25,7 +26,7 @@ from reviewer_tui.model.finding import Problem
 from reviewer_tui.model.tree import Tree
 from reviewer_tui.policy.layout import Layout
 from reviewer_tui.sweeps.resolve import ResolvedFile
-from reviewer_tui.sweeps.rows import Row, is_multinode
+from reviewer_tui.sweeps.rows import Row, canonical, is_multinode
 
 _CONTAINER_ROOTS = ("/infmax-workspace", "/ix")
 """Where containers of srt-slurm and of SGLang's editable images see the repository."""
@@ -96,7 +97,26 @@ def launch_of(
 ) -> Launch:
     """What a row starts at a revision. `files` are those that `Resolver.files` finds for it; `eval_only` asks for its
     evaluation instead of its benchmark (or the other way round), whatever the row says. `extra` variables win over the
-    row's in scripts: one left unknown there makes a launch that holds whatever its value."""
+    row's in scripts: one left unknown there makes a launch that holds whatever its value.
+
+    Launches are remembered: most pull requests leave most files behind a row as they are.
+    """
+    given = dict(extra or {})
+    question = canonical([layout, row, files, eval_only, given])
+    return _remembered.get(tree, question, lambda seen: _worked_out(seen, layout, row, files, eval_only, given))
+
+
+_remembered: Remembered[Launch] = Remembered(512)
+
+
+def _worked_out(
+    tree: Tree,
+    layout: Layout,
+    row: Row,
+    files: Sequence[ResolvedFile],
+    eval_only: bool | None,
+    extra: Mapping[str, Text],
+) -> Launch:
     launchers = [item.path for item in files if item.role == "launcher" and item.path is not None]
     only = bool(row.get("eval-only")) if eval_only is None else eval_only
     aliases = container_folders(layout)
@@ -109,7 +129,7 @@ def launch_of(
     if path is None:
         return Launch(missing=tuple(item.wanted for item in scripts) or ("the benchmark script",))
     if is_multinode(row):
-        return _from_job(row, path, launcher, only, extra or {})
+        return _from_job(row, path, launcher, only, extra)
     external = external_names(tree, launchers)
     found = script_commands(tree, path, row, eval_only=only, external=external, aliases=aliases, extra=extra)
     return _from_script(found, path)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from reviewer_tui.launch import tools
@@ -36,6 +37,13 @@ class _Sink(NamedTuple):
 
     name: Text | None
     append: bool
+
+
+@lru_cache(maxsize=128)
+def _script(content: bytes, path: str) -> Block:
+    """The statements of a script. Its bytes, which a source hands out again and again, are quicker told apart than the
+    text made of them."""
+    return parse(content.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n"), path)
 
 
 class World(Expander):
@@ -85,8 +93,7 @@ class World(Expander):
         if content is None:
             return None
         self.read_paths.setdefault(path)
-        source = content.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
-        return parse(source, path)
+        return _script(content, path)
 
     def taint(self, reason: Unknown, message: str, line: int) -> None:
         """From here on a variable that nothing known sets may be set all the same."""

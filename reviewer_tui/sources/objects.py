@@ -212,6 +212,8 @@ class GitTree:
     def __init__(self, objects: Contents, commit: GitCommit) -> None:
         self._objects = objects
         self._commit = commit
+        self._entries: dict[str, GitEntry | None] = {}
+        self._below: dict[str, dict[str, str]] = {}
 
     @property
     def revision(self) -> str:
@@ -233,6 +235,11 @@ class GitTree:
 
     def blobs(self, prefix: str) -> dict[str, str]:
         """All regular files below a folder with git's object names of their contents, sorted by path."""
+        if prefix not in self._below:
+            self._below[prefix] = self._listed(prefix)
+        return self._below[prefix]
+
+    def _listed(self, prefix: str) -> dict[str, str]:
         top = self._entry(prefix)
         if top is None or not top.is_folder:
             return {}
@@ -252,6 +259,11 @@ class GitTree:
         return dict(sorted(files.items()))
 
     def _entry(self, path: str) -> GitEntry | None:
+        if path not in self._entries:
+            self._entries[path] = self._looked_up(path)
+        return self._entries[path]
+
+    def _looked_up(self, path: str) -> GitEntry | None:
         entry = GitEntry("040000", self._commit.tree)
         for name in path.split("/") if path else ():
             if not entry.is_folder:

@@ -13,7 +13,6 @@ from reviewer_tui.policy.layout import Layout
 from reviewer_tui.sweeps.configs import Configs
 from reviewer_tui.sweeps.master import Block
 
-_NO_FILE = (None, None)
 _ASIDE = ("/deprecated/", "/speedbench/")
 _RECIPE_FOLDERS = ("/srt-slurm-recipes/", "/llm-d-recipes/")
 _RECIPE_ENDING = ".yaml"
@@ -36,23 +35,27 @@ class TouchedFile(msgspec.Struct, frozen=True):
 
 def touched_files(old: Tree, old_layout: Layout, new: Tree, new_layout: Layout) -> tuple[TouchedFile, ...]:
     """What differs below the benchmarks and launchers of two revisions, archived files left out."""
-    before, after = _files(old, old_layout), _files(new, new_layout)
     found: list[TouchedFile] = []
-    for name in sorted(before.keys() | after.keys()):
-        (mine, old_blob), (yours, new_blob) = before.get(name, _NO_FILE), after.get(name, _NO_FILE)
-        if old_blob != new_blob:
-            found.append(TouchedFile(mine, yours))
+    for before, after in (
+        (old_layout.benchmarks, new_layout.benchmarks),
+        (old_layout.launchers, new_layout.launchers),
+    ):
+        mine, yours = _files(old, before), _files(new, after)
+        for name in sorted({name for name, _ in mine.items() ^ yours.items()}):
+            if not any(part in name for part in _ASIDE):
+                found.append(
+                    TouchedFile(
+                        f"{before}{name}" if name in mine else None, f"{after}{name}" if name in yours else None
+                    )
+                )
     return tuple(found)
 
 
-def _files(tree: Tree, layout: Layout) -> dict[str, tuple[str | None, str | None]]:
-    """Path and object name of each file by a name that is the same in every layout."""
-    found: dict[str, tuple[str | None, str | None]] = {}
-    for start, folder in (("benchmarks", layout.benchmarks), ("launchers", layout.launchers)):
-        for path, blob in blobs_below(tree, folder).items() if folder else ():
-            if not any(part in path for part in _ASIDE):
-                found[f"{start}{path[len(folder or '') :]}"] = (path, blob)
-    return found
+def _files(tree: Tree, folder: str | None) -> dict[str, str]:
+    """The object name of each file below a folder by what follows the folder in its path, which is the same in every
+    layout."""
+    start = len(folder or "")
+    return {path[start:]: blob for path, blob in blobs_below(tree, folder).items()} if folder else {}
 
 
 class LikelyKeys:
