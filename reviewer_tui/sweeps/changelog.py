@@ -124,7 +124,7 @@ def view_changelog(
     problems = _byte_faults(old, new, path)
     old_text, new_text = old.decode("utf-8", "replace"), new.decode("utf-8", "replace")
     if new.startswith(old) and (not old or old.endswith(b"\n")):
-        added = [(number, line) for number, line in _numbered(new_text, old_text.count("\n"))]
+        added = list(_numbered(new_text[len(old_text) :], old_text.count("\n")))
         removed: list[tuple[int, str]] = []
     else:
         added, removed = _differences(old_text.split("\n"), new_text.split("\n"))
@@ -155,16 +155,16 @@ def view_changelog(
 def parse_changelog(text: bytes | str, path: str) -> tuple[tuple[ChangelogEntry, ...], tuple[Problem, ...]]:
     """All entries of a changelog, and its faults as YAML and by the entries' schema."""
     decoded = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-    entries, problems = _read_added(list(_numbered(decoded, 0)), path)
+    entries, problems = _read_added(list(_numbered(decoded)), path)
     return tuple(entries), tuple(problems)
 
 
-def _numbered(text: str, skip: int) -> Iterable[tuple[int, str]]:
-    """Number (from 1) and text of the lines after the first `skip`; the empty rest after a final newline left out."""
+def _numbered(text: str, before: int = 0) -> Iterable[tuple[int, str]]:
+    """Number (from 1, with `before` lines before the text) and text of each line, but for the empty rest at the end."""
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()
-    return enumerate(lines[skip:], skip + 1)
+    return enumerate(lines, before + 1)
 
 
 def _differences(old: Sequence[str], new: Sequence[str]) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:

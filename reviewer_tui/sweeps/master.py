@@ -66,25 +66,21 @@ class MasterConfig:
         self._problems: dict[str, tuple[Problem, ...]] = {}
         self._whole: Document | None = None
         self._faults: list[Problem] = []
-        self._unsure = text
         blocks = None
         if like is not None and like._settled()._whole is None and not like._faults:
-            blocks, self._unsure = _split_like(text, like)
+            blocks = _split_like(text, like)
         if blocks is None:
-            self._unsure = text
             blocks, self._faults = _split(text, path)
-        self._blocks = {} if blocks is None else {block.key: block for block in blocks}
+        self._blocks = {block.key: block for block in blocks or ()}
+        self._unsure = [block.text for block in blocks or ()]
         if blocks is None:
             self._parse_whole()
 
     def _settled(self) -> MasterConfig:
-        """This file, once it is sure where its blocks end: no bracket or quotation reaches from one into the next.
-
-        What is still to be looked through for that is `_unsure`.
-        """
-        if self._unsure and any(_stays_open(line) for line in _NOT_SIMPLE.findall(self._unsure)):
+        """This file, once it is sure where its blocks end: no bracket or quotation reaches from one into the next."""
+        if any(_reaches_on(block) for block in self._unsure):
             self._parse_whole()
-        self._unsure = ""
+        self._unsure = []
         return self
 
     @property
@@ -130,7 +126,7 @@ class MasterConfig:
         """The entries of these keys (None: all) that can be read, in the order of the file."""
         if keys is None and self._unsure and all(self._parse_plain(block) for block in self._blocks.values()):
             # Blocks whose every line is complete in itself end where they seem to.
-            self._unsure = ""
+            self._unsure = []
         wanted = self._settled()._blocks if keys is None else set(keys)
         found: dict[str, Entry] = {}
         for key in self.keys:
@@ -163,7 +159,7 @@ class MasterConfig:
 
     def _parse_whole(self) -> None:
         """The tested fall-back: read the file as one document."""
-        self._entries, self._problems, self._unsure = {}, {}, ""
+        self._entries, self._problems, self._unsure = {}, {}, []
         document = read_document(self.text, self.path)
         self._whole = document
         self._faults = list(document.problems)
@@ -305,14 +301,14 @@ def _split(text: str, path: str, line: int = 1, start: int = 0) -> tuple[list[Bl
     return blocks, problems
 
 
-def _split_like(text: str, other: MasterConfig) -> tuple[list[Block] | None, str]:
-    """The blocks of a text by those of another version, and what lies between their common start and common end: only
-    that is still to be looked through. None where that is not written as blocks, or gives a key twice."""
+def _split_like(text: str, other: MasterConfig) -> list[Block] | None:
+    """The blocks of a text by those of another version: only what lies between their common start and common end is
+    looked through. None where that is not written as blocks, or gives a key twice."""
     known = list(other._blocks.values())
     alike, alike_behind = _common_ends(other.text, text)
     first = next((index - 1 for index, block in enumerate(known) if block.start > alike), len(known) - 1)
     if first <= 0:
-        return None, text
+        return None
     last = next(
         (
             index
@@ -325,16 +321,16 @@ def _split_like(text: str, other: MasterConfig) -> tuple[list[Block] | None, str
     end = known[last].start + grown if last < len(known) else len(text)
     start, line = known[first].start, known[first].line
     if end < start or (end > start and text[end - 1] != "\n"):
-        return None, text
+        return None
     between, faults = _split(text[start:end], other.path, line, start)
     if between is None or faults:
-        return None, text
+        return None
     moved = text.count("\n", start, end) - other.text.count("\n", start, end - grown)
     behind = [block._replace(line=block.line + moved, start=block.start + grown) for block in known[last:]]
     blocks = [*known[:first], *between, *behind]
     if len({block.key for block in blocks}) < len(blocks) or not _anchors_once(text):
-        return None, text
-    return blocks, text[start:end]
+        return None
+    return blocks
 
 
 def _common_ends(one: str, other: str) -> tuple[int, int]:
@@ -383,6 +379,12 @@ def _cut(text: str, starts: list[tuple[str, int, int]], offset: int = 0) -> list
 def _reads_otherwise(key: str) -> bool:
     """Whether YAML may read an unquoted key as something else than this text (a number, a date, yes or no)."""
     return not key[0].isalpha() or key.lower() in ("yes", "no", "true", "false", "on", "off", "null")
+
+
+@functools.lru_cache(maxsize=2048)
+def _reaches_on(block: str) -> bool:
+    """Whether a bracket or a quotation of a block may end outside of it."""
+    return any(_stays_open(line) for line in _NOT_SIMPLE.findall(block))
 
 
 def _stays_open(line: str) -> bool:
