@@ -13,7 +13,7 @@ import msgspec
 from reviewer_tui.checks import override_rules as rules
 from reviewer_tui.checks.override_rules import Effect
 from reviewer_tui.checks.patches.rules import WRITES
-from reviewer_tui.checks.shell_commands import Script, ShellCommand
+from reviewer_tui.checks.shell_commands import Script, ShellCommand, read_script
 from reviewer_tui.checks.yaml_scalars import Scalar, scalars
 
 MAX_VALUE = 20_000
@@ -83,7 +83,7 @@ def _tells(text: str, tokens: Iterable[str]) -> bool:
 
 
 def _in_shell(path: str, text: str) -> Iterator[Override]:
-    script, lines = Script(text, path), text.split("\n")
+    script, lines = read_script(text, path), text.split("\n")
     for command in script.commands:
         for said in (command.text, *(value for _, value in command.assignments)):
             for found in _in_words(said, script):

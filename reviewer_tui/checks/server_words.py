@@ -9,7 +9,7 @@ from typing import get_args
 
 import msgspec
 
-from reviewer_tui.checks.shell_commands import Script
+from reviewer_tui.checks.shell_commands import read_script
 from reviewer_tui.launch.arguments import Engine, find_flag
 from reviewer_tui.launch.serve_command import STARTS_A_SERVER
 
@@ -29,7 +29,7 @@ def outside_words(path: str, text: str) -> Iterator[OutsideWord]:
     """Every such word of a shell script, in the order of the commands."""
     if not STARTS_A_SERVER.search(text):
         return
-    script = Script(text, path)
+    script = read_script(text, path)
     for command in script.commands:
         for said in (command.text, *(value for _, value in command.assignments)):
             for before, word in pairwise(said.split()) if STARTS_A_SERVER.search(f"{said} ") else ():

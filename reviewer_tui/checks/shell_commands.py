@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 import msgspec
 
@@ -312,6 +313,12 @@ class Script:
         self._folder = folder
         for command in self.commands[start:]:
             yield f"{command.text} {command.stdin}".strip()
+
+
+@lru_cache(maxsize=64)
+def read_script(text: str, path: str) -> Script:
+    """A script taken apart, kept for all checks that look at it; not to be changed."""
+    return Script(text, path)
 
 
 def _last_line(item: Word | Assignment) -> int:

@@ -18,7 +18,7 @@ from reviewer_tui.checks.patches.packages import from_source, installed
 from reviewer_tui.checks.patches.python import read_python, written
 from reviewer_tui.checks.patches.reading import Hit, How, Reading, Reference
 from reviewer_tui.checks.patches.rules import Kind
-from reviewer_tui.checks.shell_commands import Script, ShellCommand
+from reviewer_tui.checks.shell_commands import Script, ShellCommand, read_script
 
 UNREAD = "cannot be read as a shell script"
 """How the hit of a text that is no script begins."""
@@ -65,7 +65,7 @@ _STARTERS = frozenset(
 @lru_cache(maxsize=256)
 def read_shell(path: str, text: str) -> Reading:
     """What a shell script does, command by command."""
-    reader = _ShellReader(Script(text, path))
+    reader = _ShellReader(read_script(text, path))
     return Reading(hits=tuple(dict.fromkeys(reader.hits())), references=tuple(dict.fromkeys(reader.references)))
 
 
