@@ -89,8 +89,9 @@ def _tell_others(ref: PullRequestRef) -> None:
 
 def _poster(source: Source, request: PostRequest, args: argparse.Namespace) -> tuple[Poster, PostRequest]:
     """Who posts, and the request with the head that was reviewed. Only a sign-off needs the whole review."""
+    board = board_of(source, request.ref)
     if kind_of(request.text) != "sign-off":
-        return Poster(board_of(source, request.ref), PostJournal(data_directory()), None), request
+        return Poster(board, PostJournal(data_directory()), None), request
     asked = msgspec.structs.replace(review_request(args), sign_off=request.text)
     review = Reviewer(source).review(request.ref, asked)
     return poster_of(source, review, data_directory()), msgspec.structs.replace(request, head=review.snapshot.head)

@@ -20,7 +20,6 @@ from reviewer_tui.sample import MOMENTS, SampleMoment, load_sample
 from reviewer_tui.sources.source import Loaded, Source
 from reviewer_tui.store.atomic import write_atomic
 from reviewer_tui.store.drafts import Conflict, DraftStore, carry_over, for_template
-from reviewer_tui.store.posts import PostJournal
 from reviewer_tui.store.viewed import ViewedStore
 
 # Only who posts pays for the network's libraries.
@@ -178,6 +177,8 @@ class ReviewDesk(_Paperwork):
 
     def _look_for_posts(self, review: Review) -> None:
         """Tell what became of a post that an earlier process left unfinished."""
+        from reviewer_tui.store.posts import PostJournal
+
         ref = review.snapshot.ref
         try:
             if PostJournal(self._directory).unfinished(ref):

@@ -12,15 +12,12 @@ from reviewer_tui.checks.reuse import NEWER, OLDER, ReuseRule, commands_of
 from reviewer_tui.model.finding import Status, Verdict
 from reviewer_tui.model.pull_request import Comment, PullRequestRef
 from reviewer_tui.review.conversation import OFF_THE_RECORD
-from reviewer_tui.signoff.comment_text import normalised, speaks_as_sign_off
+from reviewer_tui.signoff.comment_text import LONGEST_BODY, normalised, speaks_as_sign_off
 from reviewer_tui.signoff.lint import LintReport
 from reviewer_tui.signoff.parse import is_sign_off
 from reviewer_tui.signoff.verdict_comment import is_verdict_comment
 from reviewer_tui.sources.github.posting import Situation
 from reviewer_tui.store.posts import Post
-
-LONGEST_BODY = 65_536
-"""What GitHub takes as the body of one comment, in characters."""
 
 PostKind = Literal["sign-off", "command", "comment"]
 

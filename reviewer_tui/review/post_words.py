@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from reviewer_tui.review.post_concerns import LONGEST_BODY, Judgement
+from reviewer_tui.review.post_concerns import Judgement
 from reviewer_tui.review.posting import PostOutcome, PostPreview
-from reviewer_tui.signoff.comment_text import mark_of
+from reviewer_tui.signoff.comment_text import LONGEST_BODY, mark_of
 
 IRREVOCABLE = "Everybody who follows the pull request gets a mail at once. It can be edited later, but not unsent."
 

@@ -45,8 +45,8 @@ Progress = Callable[[str], None]
 
 class PostPreview(msgspec.Struct, frozen=True, kw_only=True):
     """What would be sent, where to, as whom, and what speaks against it. `body` is exactly what GitHub gets; `edits`
-    the comment that it replaces; `may_edit` says whether there is one to choose. `leftovers` are sentences about posts
-    that an earlier process left unfinished."""
+    the comment that it replaces; `may_edit` says whether there is one to choose. `leftovers` tell what
+    became of posts that were left unfinished; those that still are stand among the concerns."""
 
     request: PostRequest
     uuid: str
@@ -96,10 +96,11 @@ class PostOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Leftover(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a post that an earlier process left unfinished, as a sentence for the person."""
+    """What became of a post that was left unfinished, as a sentence for the person; `unclear` where it still is."""
 
     post: Post
     message: str
+    unclear: bool = False
 
 
 class Waits(msgspec.Struct, frozen=True):
@@ -172,7 +173,7 @@ class Poster:
             situation = self._situation(request.ref)
             left = self._settle_unfinished(request.ref, situation.comments)
             preview = self._preview(request, self._new_uuid(), situation)
-            return msgspec.structs.replace(preview, leftovers=tuple(one.message for one in left))
+            return msgspec.structs.replace(preview, leftovers=tuple(one.message for one in left if not one.unclear))
 
     def leftovers(self, ref: PullRequestRef) -> tuple[Leftover, ...]:
         """Look for what earlier processes left unfinished, and tell what became of it; nothing is sent. Empty where
@@ -365,7 +366,7 @@ class Poster:
             if post.state is PostState.SENT:
                 self._journal.settle(post.uuid, PostState.UNKNOWN, reason="the program ended while it was sent")
             lost = f"The post of {when} had no clear answer and is not in the conversation; it may still appear."
-            told.append(Leftover(post=post, message=lost))
+            told.append(Leftover(post=post, message=lost, unclear=True))
         return tuple(told)
 
     def _find(self, post: Post, known: Collection[int], comments: Collection[Comment] | None) -> Comment | None:

@@ -9,6 +9,9 @@ import re
 
 from reviewer_tui.signoff.parse import has_trigger, parse_sign_off, read_lines
 
+LONGEST_BODY = 65_536
+"""What GitHub takes as the body of one comment, in characters."""
+
 _MARK = re.compile(r"\s*<!-- ixr:(?P<uuid>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}) -->\s*\Z")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 

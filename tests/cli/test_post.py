@@ -221,6 +221,16 @@ def test_what_does_not_show_by_itself_shows_in_the_preview(play: Play) -> None:
     assert "a<U+202E>b<U+2028>c<U+001B>d<!-- hidden -->" in err
 
 
+def test_what_changes_after_the_preview_ends_a_call_that_cannot_ask(play: Play) -> None:
+    pull = rf"/pulls/{NUMBER}$"
+    moved = {"title": "x", "state": "open", "head": {"ref": "b", "sha": "a" * 40, "repo": None}}
+    play.fake.faults += [Fault(pull, afterwards=True), Fault(pull, Reply(200, moved))]
+    done = play.post(COMMAND, "--yes", "--json")
+    assert (done.code, done.json["state"]) == (1, "changed")
+    assert "Nothing was sent" in done.err
+    assert play.writes() == 0
+
+
 def test_doctor_tells_whether_the_token_may_post_and_what_is_unfinished(
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,8 +52,8 @@ class Play:
         self.ref = PullRequestRef(REPOSITORY, NUMBER, self.fake.host)
         self.journal = PostJournal(folder / "data")
 
-    def app(self, **facts: Any) -> ReviewerApp:
-        request = ReviewRequest(review_date="2026-08-12", signer="ankur-singh")
+    def app(self, *, signer: str = "ankur-singh", **facts: Any) -> ReviewerApp:
+        request = ReviewRequest(review_date="2026-08-12", signer=signer)
         desk = ReviewDesk(lambda tell: self.source, self.ref, request, self.folder / "data")
         return ReviewerApp(desk, now=lambda: NOW, **{"ascii_only": False, **facts})
 
@@ -191,10 +191,11 @@ async def test_an_unclear_answer_is_explained_looked_for_and_offered(
 ) -> None:
     monkeypatch.setattr("reviewer_tui.review.posting.time.sleep", lambda seconds: None)
     play.story.pull.comments.clear()
-    app = play.app()
+    app = play.app(signer="")
     async with shown_app(app, SIZE) as pilot:
         await ready(pilot, app)
         assert "a new sign-off" in text(app)
+        assert "FILL_IN" not in text(app), "whose token posts, signs"
         play.fake.faults.append(Fault(POSTING, Reply(502), method="POST"))
         await pilot.press("a", "P")
         await until(pilot, lambda: "GitHub gave no clear answer" in text(app))
@@ -207,6 +208,7 @@ async def test_an_unclear_answer_is_explained_looked_for_and_offered(
         await pilot.press("a", "P")
         await until(pilot, lambda: "It is posted" in text(app) and not app.loading_review)
         assert len(play.own) == 1
+        assert "Signed: `ankur-singh`" in play.own[0].body
         await pilot.press("r")
         await until(pilot, lambda: "This cannot be posted" in text(app))
         assert "says exactly this already" in text(app)

@@ -10,10 +10,11 @@ import pytest
 from textual.widgets import TextArea
 
 from reviewer_tui.model.part import complete
+from reviewer_tui.signoff.comment_text import LONGEST_BODY
 from reviewer_tui.tui import clipboard
 from reviewer_tui.tui.app import ReviewerApp
 from reviewer_tui.tui.screens.review import ReviewScreen
-from reviewer_tui.tui.screens.signoff import LONGEST_BODY, editor_command
+from reviewer_tui.tui.screens.signoff import editor_command
 from tests.tui.reviews import FakeDesk
 from tests.tui.screen import rows, settle, shown_app, until
 

@@ -82,12 +82,17 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommentBoard:
-    """Reads and writes the conversation of one pull request. Everything raises GitHubError."""
+    """Reads and writes the conversation of one pull request, with the token of whoever speaks. Everything raises
+    GitHubError; without a token there is no board."""
 
     def __init__(self, client: GitHubClient, ref: PullRequestRef) -> None:
         if ref.host.lower() != client.host.name:
             raise UsageError(
                 f"#{ref.number} is on {ref.host}, but this speaks to {client.host.name}.", f"Add --host {ref.host}."
+            )
+        if not client.has_token:
+            raise PermissionMissingError(
+                "Posting needs a token.", "Log in first: reviewer-tui auth login.", missing="a token", status=None
             )
         self.ref = ref
         self._client = client

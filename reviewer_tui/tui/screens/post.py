@@ -74,9 +74,10 @@ class PostScreen(ReviewerScreen):
         self._poster = app.desk.poster(review)  # the review may have been loaded again
         if not app.keep_notes():
             raise DataError("Your notes could not be saved, so nothing is posted from them.")
-        request = PostRequest(
-            ref=review.snapshot.ref, text=app.desk.compose(review).text, head=review.snapshot.head, new=self._new
-        )
+        # Where nobody was named as signer, it is whose token posts.
+        signed = msgspec.structs.replace(review, signer=review.signer or review.snapshot.viewer)
+        text = app.desk.compose(signed).text
+        request = PostRequest(ref=review.snapshot.ref, text=text, head=review.snapshot.head, new=self._new)
         app.from_thread(self._take_preview, self._poster.preview(request))
 
     def _take_preview(self, preview: PostPreview, told: tuple[str, ...] = ()) -> None:

@@ -22,15 +22,13 @@ from textual.widgets import TextArea
 from reviewer_tui.model.errors import ReviewerError
 from reviewer_tui.model.finding import Status
 from reviewer_tui.review.conversation import current_sign_off
+from reviewer_tui.signoff.comment_text import LONGEST_BODY
 from reviewer_tui.tui.actions import Place, bindings
 from reviewer_tui.tui.clipboard import copy_natively
 from reviewer_tui.tui.screens.base import ReviewerScreen
 from reviewer_tui.tui.texts.page import Line, Piece, letter, line
 from reviewer_tui.tui.widgets.bars import HeaderBar, KeyBar
 from reviewer_tui.tui.widgets.pane import Pane
-
-# What GitHub takes as the body of one comment, in characters.
-LONGEST_BODY = 65_536
 
 _EDITORS = ("sensible-editor", "editor", "nano", "vi")
 

@@ -60,6 +60,12 @@ def test_post_edit_and_read_back(rig: Rig) -> None:
         own.edit(999, "x")
 
 
+def test_without_a_token_there_is_nothing_to_ask(rig: Rig) -> None:
+    with pytest.raises(errors.PermissionMissingError, match="Posting needs a token"):
+        board(rig, token=None)
+    assert rig.fake.seen == []
+
+
 def test_another_host_is_not_written_to(rig: Rig) -> None:
     with pytest.raises(UsageError, match=r"Add --host github\.com"):
         CommentBoard(rig.client, PullRequestRef(plain.REPOSITORY, 7))
