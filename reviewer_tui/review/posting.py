@@ -13,12 +13,14 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Collection
+from datetime import datetime
 from typing import Literal
 
 import msgspec
 
 from reviewer_tui.model.errors import DataError
 from reviewer_tui.model.pull_request import Comment, PullRequestRef
+from reviewer_tui.review.desk import Progress
 from reviewer_tui.review.post_concerns import (
     Concern,
     Grade,
@@ -39,8 +41,6 @@ from reviewer_tui.store.posts import JournalError, Post, PostJournal, PostState
 
 _SKEW = 60
 """Seconds before the start of a post from which its comment is looked for: clocks differ."""
-
-Progress = Callable[[str], None]
 
 
 class PostPreview(msgspec.Struct, frozen=True, kw_only=True):
@@ -405,7 +405,5 @@ def _version(comment: Comment | None) -> tuple[int, str] | None:
 
 
 def _seconds_between(earlier: str, later: str) -> float:
-    from datetime import datetime
-
     first, second = (datetime.fromisoformat(moment.replace("Z", "+00:00")) for moment in (earlier, later))
     return max(0.0, (second - first).total_seconds())
