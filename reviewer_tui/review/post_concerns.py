@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from typing import Literal
@@ -20,6 +21,10 @@ from reviewer_tui.sources.github.posting import Situation
 from reviewer_tui.store.posts import Post
 
 PostKind = Literal["sign-off", "command", "comment"]
+
+# GitHub calls people and teams by these, outside of code.
+_MENTION = re.compile(r"(?<![\w/.`@-])@[A-Za-z\d](?:[A-Za-z\d-]{0,38})(?:/[\w-]{1,100})?")
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 
 _REUSE = ReuseRule((NEWER, OLDER), Status.JUDGEMENT)
 
@@ -128,6 +133,9 @@ def _text(body: str) -> Iterator[Concern]:
         yield _stop("forged-verdict", "The text starts like a verdict of the verifier, which only its accounts post.")
     if any("\ud800" <= character <= "\udfff" for character in body) or "\x00" in body:
         yield _stop("broken-text", "The text holds characters that cannot be sent (NUL, or half of a pair).")
+    mentioned = dict.fromkeys(_MENTION.findall(_CODE.sub(" ", body)))
+    if mentioned:
+        yield _note("mentions", f"The text calls {', '.join(mentioned)}, who get a message.")
 
 
 def _target(request: PostRequest, body: str, situation: Situation) -> Iterator[Concern]:

@@ -349,6 +349,21 @@ def test_an_interrupt_while_it_is_sent_says_so_and_is_looked_for(play: Play) -> 
     assert len(play.own) == count + 1
 
 
+def test_a_second_process_waits_its_turn(play: Play) -> None:
+    play.fake.faults.append(Fault(POSTING, method="POST", afterwards=True, delay=3))
+    count = len(play.own)
+    shell = terminal(play, f"reviewer-tui post {NUMBER} {play.file(COMMAND)} --yes --host $HOST")
+    limit = time.monotonic() + 20
+    while len(play.own) == count and time.monotonic() < limit:
+        shell.read_until("")
+        time.sleep(0.02)
+    second = play.post(COMMAND, "--yes")
+    assert second.code == 4
+    assert "Another reviewer-tui is posting" in second.err
+    assert shell.exit_code() == 0
+    assert len(play.own) == count + 1
+
+
 def test_nothing_is_asked_of_a_terminal_that_does_not_see_the_preview(play: Play) -> None:
     shell = terminal(play, f"reviewer-tui post {NUMBER} {play.file(COMMAND)} --host $HOST 2>/dev/null")
     assert shell.exit_code() == 2

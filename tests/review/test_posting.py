@@ -177,6 +177,13 @@ def test_the_text_is_judged(bench: Bench, text: str, rule: str, grade: Grade) ->
     assert rule in rules(bench.preview(text).graded(grade))
 
 
+def test_who_is_called_by_the_text_is_told(bench: Bench) -> None:
+    text = "Thanks @octocat and @acme/core; not me@example.org, `@code` or\n```\n@fence\n```\n/@path"
+    (concern,) = bench.preview(text).concerns
+    assert concern.message == "The text calls @octocat, @acme/core, who get a message."
+    assert bench.preview().concerns == ()
+
+
 def test_a_token_that_lacks_the_scope_and_a_bot_are_told(bench: Bench) -> None:
     user = bench.plain.world.user(LOGIN)
     user.scopes, user.type = "gist, read:org", "Bot"
