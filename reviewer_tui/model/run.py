@@ -22,6 +22,16 @@ class CheckRun(msgspec.Struct, frozen=True, kw_only=True):
     completed_at: str = ""
 
 
+class JobLog(msgspec.Struct, frozen=True, kw_only=True):
+    """The end of a job's log as the job wrote it, control characters and all. `size` is what all of it has in bytes,
+    `kept` what there is of it here."""
+
+    job_id: int
+    text: str
+    size: int
+    kept: int
+
+
 class CommitStatus(msgspec.Struct, frozen=True, kw_only=True):
     """The newest status of one context on a commit. Anybody who may push can set any context: `creator` is the login
     that set it, empty where GitHub does not tell, and `creator_is_bot` says that it is no person's."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from reviewer_tui.model.finding import Finding
+from reviewer_tui.model.run import CheckRun, JobLog
 from reviewer_tui.review.session import Review
 from reviewer_tui.store.drafts import Conflict
 
@@ -67,6 +68,10 @@ class Desk(Protocol):
 
     def load_rest(self, review: Review, progress: Progress) -> Review | None:
         """The review with what nothing waited for: what was published of its points. None where there is no more."""
+        ...
+
+    def job_log(self, review: Review, job: CheckRun) -> JobLog:
+        """The end of the log of one job. Raises DataError where it cannot be had."""
         ...
 
     def save_notes(self, review: Review) -> None:

@@ -10,6 +10,7 @@ from reviewer_tui.model.checklist import ReviewNotes
 from reviewer_tui.model.errors import DataError, ReviewerError, UsageError
 from reviewer_tui.model.finding import Finding
 from reviewer_tui.model.pull_request import PullRequestRef
+from reviewer_tui.model.run import CheckRun, JobLog
 from reviewer_tui.policy.policy import load_policy
 from reviewer_tui.review.desk import ComposedSignOff, Moment, Progress
 from reviewer_tui.review.load import Reviewer, ReviewRequest, review_of
@@ -17,7 +18,7 @@ from reviewer_tui.review.recipes import examination_of
 from reviewer_tui.review.session import Review
 from reviewer_tui.review.signing import compose_sign_off, lint_sign_off, note_drafts
 from reviewer_tui.sample import MOMENTS, SampleMoment, load_sample
-from reviewer_tui.sources.source import Loaded, Source
+from reviewer_tui.sources.source import Loaded, Source, log_of
 from reviewer_tui.store.atomic import write_atomic
 from reviewer_tui.store.drafts import Conflict, DraftStore, carry_over, for_template
 from reviewer_tui.store.viewed import ViewedStore
@@ -168,6 +169,11 @@ class ReviewDesk(_Paperwork):
         self._progress = progress
         return self._reviewer.with_published(review, self._request) if self._reviewer else None
 
+    def job_log(self, review: Review, job: CheckRun) -> JobLog:
+        if self._source is None:
+            raise UsageError("Nothing is loaded yet whose logs could be read.")
+        return log_of(self._source, review.snapshot.ref, job)
+
     def poster(self, review: Review) -> Poster:
         from reviewer_tui.review.post_desk import poster_of
 
@@ -200,6 +206,9 @@ class SampleDesk(_Paperwork):
         progress("reading the bundled sample")
         chosen = next((known for known in MOMENTS if known.name == moment), MOMENTS[0])
         return self.with_notes(sample_review(chosen))
+
+    def job_log(self, review: Review, job: CheckRun) -> JobLog:
+        raise DataError("The logs of jobs are not part of the sample.")
 
     def poster(self, review: Review) -> Poster:
         raise UsageError(

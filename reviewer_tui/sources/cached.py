@@ -10,8 +10,10 @@ import msgspec
 from reviewer_tui.model.errors import DataError, NotFoundError
 from reviewer_tui.model.pull_request import PullRequestRef
 from reviewer_tui.model.refs import DEFAULT_HOST, DEFAULT_REPOSITORY
+from reviewer_tui.model.run import CheckRun, JobLog
 from reviewer_tui.model.snapshot import Snapshot, Trees
 from reviewer_tui.model.tree import Tree, git_object_id
+from reviewer_tui.sources.job_logs import kept_log
 from reviewer_tui.sources.objects import GitCommit
 from reviewer_tui.sources.source import Loaded
 from reviewer_tui.sources.stored import NotCachedError, Store, StoredObjects, folder_object, upstream_trees
@@ -59,6 +61,16 @@ class CacheSource:
     def tree(self, revision: str) -> Tree:
         """Any kept revision by SHA, prefix or name."""
         return _tree(self._objects, revision)
+
+    def job_log(self, ref: PullRequestRef, job: CheckRun) -> JobLog:
+        """The kept end of a job's log."""
+        kept = kept_log(self._store, ref.host, ref.repository, job.id)
+        if kept is None:
+            raise NotCachedError(
+                f"The cache holds no log of job {job.id}.",
+                f"Load it once with the network: reviewer-tui show {ref.number} runs --log {job.id}",
+            )
+        return kept
 
     def _upstream(self, snapshot: Snapshot) -> dict[str, Tree]:
         """The recipe repositories that were read; what a bundle says of them is not taken. They are on github.com; a

@@ -18,6 +18,7 @@ import msgspec
 from reviewer_tui.model.part import Part, complete, partial
 from reviewer_tui.model.pull_request import PullRequestRef
 from reviewer_tui.model.recipe import UpstreamPullRequest
+from reviewer_tui.model.run import CheckRun, JobLog
 from reviewer_tui.model.tree import Tree
 from reviewer_tui.recipes.links import judge
 from reviewer_tui.sources.clone import default_branch
@@ -25,7 +26,7 @@ from reviewer_tui.sources.difference import changed_entries
 from reviewer_tui.sources.git import command, find_clone, run
 from reviewer_tui.sources.objects import GitCommit, GitTree, Objects
 from reviewer_tui.sources.quoting import shown
-from reviewer_tui.sources.source import Loaded, PublishedSource, RecipeSource, Source
+from reviewer_tui.sources.source import Loaded, PublishedSource, RecipeSource, Source, log_of
 
 MOST_FILES = 5_000
 """Changed files of one pull request that are told."""
@@ -133,6 +134,10 @@ class WithRecipeClones:
     def tree(self, revision: str) -> Tree:
         """A revision of the reviewed repository."""
         return self._source.tree(revision)
+
+    def job_log(self, ref: PullRequestRef, job: CheckRun) -> JobLog:
+        """What the source itself has of a job's log."""
+        return log_of(self._source, ref, job)
 
     def with_published(self, loaded: Loaded) -> Loaded:
         """What the source itself can look up of published results."""

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import msgspec
 
+from reviewer_tui.model.errors import DataError
 from reviewer_tui.model.pull_request import PullRequestRef
+from reviewer_tui.model.run import CheckRun, JobLog
 from reviewer_tui.model.snapshot import Snapshot, Trees
 from reviewer_tui.model.tree import Tree
 
@@ -43,6 +45,25 @@ class RecipeSource(Protocol):
         """What was loaded, with the pull requests that texts link and the recipe repositories' files as far as they
         are at hand, as of the end of a day (`YYYY-MM-DD`, UTC)."""
         ...
+
+
+@runtime_checkable
+class LogSource(Protocol):
+    """A source that can also give the logs of jobs."""
+
+    def job_log(self, ref: PullRequestRef, job: CheckRun) -> JobLog:
+        """The end of the log of one job of a pull request's runs."""
+        ...
+
+
+def log_of(source: Source, ref: PullRequestRef, job: CheckRun) -> JobLog:
+    """The end of a job's log, from whichever source. Raises DataError, also where the source has no logs at all."""
+    if isinstance(source, LogSource):
+        return source.job_log(ref, job)
+    raise DataError(
+        f"The log of job {job.id} is on GitHub, and this source reads only what lies here.",
+        f"Leave out --clone: reviewer-tui show {ref.number} runs --log {job.id}",
+    )
 
 
 @runtime_checkable

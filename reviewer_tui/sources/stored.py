@@ -11,6 +11,7 @@ from reviewer_tui.model.errors import DataError, NotFoundError
 from reviewer_tui.model.pull_request import PullRequestRef
 from reviewer_tui.model.snapshot import Snapshot
 from reviewer_tui.model.tree import Tree
+from reviewer_tui.sources.job_logs import LogStore
 from reviewer_tui.sources.objects import GitCommit, GitEntry, GitTree, parse_folder
 
 ObjectKind = Literal["blob", "tree"]
@@ -42,7 +43,7 @@ class SnapshotStore(Protocol):
     def read_snapshot(self, ref: PullRequestRef, head: str | None = None) -> tuple[Snapshot, str]: ...
 
 
-class Store(ObjectStore, SnapshotStore, Protocol):
+class Store(ObjectStore, SnapshotStore, LogStore, Protocol):
     """All of it."""
 
 

@@ -1,4 +1,4 @@
-"""`show PR results` beside what main published, online and then without the network."""
+"""`show PR results` beside what main published, and `show PR runs --log`: online and then without the network."""
 
 from __future__ import annotations
 
@@ -57,3 +57,17 @@ def test_fetch_brings_them_too_and_says_what_it_could_not(run: Run, fake: FakeGi
     pane = run("show", "2550", "results", "--host", fake.host, "--offline").out
     assert "not published" in pane
     assert "%" not in pane.split("qwen3.5 8k1k")[1]
+
+
+def test_the_log_of_a_failed_job(run: Run, fake: FakeGitHub) -> None:
+    job = fake.world.repositories["semianalysisai/inferencex"].runs[SECOND_RUN].jobs[-15]
+    job.conclusion, job.log = "failure", b"2026-08-12T09:00:00.0000000Z \x1b[31mOut of\x1b[0m \x1b]0;title\x07memory\n"
+    at = ("--host", fake.host)
+    told = run("show", "2550", "runs", "--log", str(job.id), *at)
+    assert (told.code, told.out) == (0, "Out of <U+001B>]0;title<U+0007>memory\n")
+    assert f"failure, job {job.id} of run {SECOND_RUN}: the whole log" in told.err
+    fake.stop()
+    assert run("show", "2550", "runs", "--log", job.name, *at, "--offline").out == told.out
+    assert run("show", "2550", "runs", "--log", "no such job", *at, "--offline").code == 4
+    assert run("show", "2550", "runs", "--log", "setup", *at, "--offline").code == 4
+    assert run("show", "2550", "evals", "--log", "setup", *at, "--offline").code == 2

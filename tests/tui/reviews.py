@@ -17,7 +17,7 @@ from reviewer_tui.model.part import complete, unavailable
 from reviewer_tui.model.pull_request import ChangedFile, Comment, PullRequestInfo, PullRequestRef
 from reviewer_tui.model.recipe import UpstreamPullRequest
 from reviewer_tui.model.result import BenchmarkResult, EvalScore, Published, PublishedRun
-from reviewer_tui.model.run import CheckRun, CommitStatus, Run
+from reviewer_tui.model.run import CheckRun, CommitStatus, JobLog, Run
 from reviewer_tui.model.snapshot import Snapshot, Trees
 from reviewer_tui.model.tree import DictTree, git_blob_id
 from reviewer_tui.policy.eval_bars import EvalBar, EvalBars
@@ -376,6 +376,7 @@ class FakeDesk:
         self.told: tuple[str, ...] = ()
         self.rest: Review | Exception | None = None
         self.rest_gate = threading.Event()
+        self.log: JobLog | None = None
         self.kept_conflicts: tuple[Conflict, ...] = ()
 
     def load(self, moment: str | None, progress: Progress) -> Review:
@@ -402,6 +403,11 @@ class FakeDesk:
         if isinstance(rest, Exception):
             raise rest
         return rest
+
+    def job_log(self, review: Review, job: CheckRun) -> JobLog:
+        if self.log is None:
+            raise DataError(f"The log of job {job.id} is gone.", "Run it again.")
+        return self.log
 
     def save_notes(self, review: Review) -> None:
         if self.fail_save:

@@ -6,15 +6,19 @@ from collections.abc import Callable
 
 import msgspec
 import pytest
+from textual.pilot import Pilot
 
 from reviewer_tui.model.config import ConfigChanges
 from reviewer_tui.model.errors import DataError
 from reviewer_tui.model.finding import Problem
+from reviewer_tui.model.part import complete
+from reviewer_tui.model.run import JobLog
 from reviewer_tui.review.desk import ComposedSignOff
 from reviewer_tui.review.session import Review
 from reviewer_tui.tui.app import ReviewerApp
 from reviewer_tui.tui.screens.diff import DiffScreen
 from reviewer_tui.tui.screens.help import HelpScreen
+from reviewer_tui.tui.screens.log import LogScreen
 from reviewer_tui.tui.screens.review import ReviewScreen
 from reviewer_tui.tui.widgets.diff_view import DiffView
 from reviewer_tui.tui.widgets.line_view import LineView
@@ -261,3 +265,44 @@ async def test_a_sign_off_that_cannot_be_composed_says_why(open_app: Open) -> No
         await pilot.press("escape")
         await settle(pilot)
         assert isinstance(app.screen, ReviewScreen)
+
+
+def with_failed_job(desk: FakeDesk) -> None:
+    (run,) = desk.review.snapshot.runs.value or ()
+    jobs = (msgspec.structs.replace(run.jobs[0], conclusion="failure", id=77), *run.jobs[1:])
+    snapshot = msgspec.structs.replace(desk.review.snapshot, runs=complete((msgspec.structs.replace(run, jobs=jobs),)))
+    desk.review = msgspec.structs.replace(desk.review, snapshot=snapshot)
+
+
+async def open_log(pilot: Pilot[None], app: ReviewerApp) -> None:
+    """From the runs to the log of the failed job."""
+    await pilot.press("3")
+    await settle(pilot)
+    runs = app.screen.query_one("#runs", LineView)
+    runs.move_to(next(at for at, (_, row) in enumerate(runs.rows) if row.target and row.target.job))
+    await pilot.press("enter")
+    await until(pilot, lambda: isinstance(app.screen, LogScreen))
+
+
+async def test_the_log_of_a_failed_job_is_behind_its_line(desk: FakeDesk, open_app: Open) -> None:
+    with_failed_job(desk)
+    text = "".join(f"line {number}\n" for number in range(200)) + "##[error]Out of \x1b[2Jmemory\n"
+    desk.log = JobLog(job_id=77, text=text, size=90_000, kept=len(text))
+    app = open_app(desk)
+    async with shown_app(app, NARROW) as pilot:
+        await open_log(pilot, app)
+        await until(pilot, lambda: "Out of <U+001B>[2Jmemory" in "\n".join(rows(app)))
+        assert "of 90,000 bytes" in rows(app)[0]
+        assert "line 0" not in rows(app)
+        await pilot.press("escape")
+        await settle(pilot)
+        assert isinstance(app.screen, ReviewScreen)
+
+
+async def test_a_log_that_cannot_be_had_says_why(desk: FakeDesk, open_app: Open) -> None:
+    with_failed_job(desk)
+    app = open_app(desk)
+    async with shown_app(app, NARROW) as pilot:
+        await open_log(pilot, app)
+        await until(pilot, lambda: "The log of job 77 is gone." in "\n".join(rows(app)))
+        assert "Run it again." in "\n".join(rows(app))

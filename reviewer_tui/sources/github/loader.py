@@ -18,7 +18,7 @@ import msgspec
 from reviewer_tui.model.part import Part, complete, partial, unavailable
 from reviewer_tui.model.pull_request import ChangedFile, PullRequestRef
 from reviewer_tui.model.refs import DEFAULT_REPOSITORY
-from reviewer_tui.model.run import Run
+from reviewer_tui.model.run import CheckRun, JobLog, Run
 from reviewer_tui.model.snapshot import Snapshot, Trees
 from reviewer_tui.model.tree import Tree
 from reviewer_tui.policy.layout import discover_layout
@@ -38,6 +38,7 @@ from reviewer_tui.sources.github.facts import (
     status_of,
 )
 from reviewer_tui.sources.github.hosts import parse_host
+from reviewer_tui.sources.github.logs import read_log
 from reviewer_tui.sources.github.measurements import MeasurementReader, chosen_sweeps
 from reviewer_tui.sources.github.mentions import mentioned_pulls, mentioned_runs
 from reviewer_tui.sources.github.objects import GitHubObjects
@@ -63,6 +64,7 @@ from reviewer_tui.sources.github.shapes import (
 from reviewer_tui.sources.github.stages import Doubts, Progress, Report
 from reviewer_tui.sources.github.upstream import UpstreamReader
 from reviewer_tui.sources.github.wanted import blobs_of, config_files, launch_files, policy_files, workflow_files
+from reviewer_tui.sources.job_logs import keep_log, kept_log
 from reviewer_tui.sources.objects import GitCommit
 from reviewer_tui.sources.source import Loaded
 from reviewer_tui.sources.stored import Store
@@ -174,6 +176,16 @@ class GitHubSource:
             msgspec.structs.replace(snapshot, upstream=found.pulls, upstream_revisions=revisions),
             msgspec.structs.replace(loaded.trees, upstream={**loaded.trees.upstream, **found.trees}),
         )
+
+    def job_log(self, ref: PullRequestRef, job: CheckRun) -> JobLog:
+        """The end of a job's log, kept once the job is done. Raises GitHubError."""
+        kept = kept_log(self._store, ref.host, ref.repository, job.id)
+        if kept is not None:
+            return kept
+        log = self._client.run(read_log(self._client, ref.repository, job))
+        if job.status == "completed":
+            keep_log(self._store, ref.host, ref.repository, log)
+        return log
 
     def viewer(self) -> TokenFacts:
         """Whose token this is and what it may do. Raises GitHubError, for example where there is no token."""

@@ -365,6 +365,9 @@ class ReviewScreen(ReviewerScreen):
         """Open a file in the diff if it is changed there, everything else as a page in the browser."""
         files = self.review.snapshot.files.value or ()
         changed = any(target.path in file.paths for file in files)
+        if target.job and not page:
+            self._show_log(target.job)
+            return
         if target.path and changed and not page:
             self._show_diff(target.path, target.line)
             return
@@ -376,6 +379,14 @@ class ReviewScreen(ReviewerScreen):
         if url.startswith(("https://", "http://")):
             self.app.open_url(url)
             self.reviewer.say(f"Asked the browser for {url}")
+
+    def _show_log(self, job_id: int) -> None:
+        from reviewer_tui.tui.screens.log import LogScreen
+
+        jobs = (job for run in self.review.snapshot.runs.value or () for job in run.jobs)
+        job = next((job for job in jobs if job.id == job_id), None)
+        if job is not None:
+            self.app.push_screen(LogScreen(self.review, job))
 
     def action_diff(self) -> None:
         view = self.focused

@@ -16,12 +16,13 @@ from reviewer_tui.model.text import visible
 
 
 class Target(NamedTuple):
-    """What a line is about: a place in a file, a page, or a checklist item."""
+    """What a line is about: a place in a file, a page, a checklist item, or a job (by its id) whose log can be read."""
 
     path: str = ""
     line: int | None = None
     url: str = ""
     item: str = ""
+    job: int = 0
 
 
 class Piece(NamedTuple):

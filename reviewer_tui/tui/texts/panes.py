@@ -10,9 +10,11 @@ from reviewer_tui.model.pull_request import Comment
 from reviewer_tui.model.result import EvalScore
 from reviewer_tui.model.run import CheckRun, Run
 from reviewer_tui.policy.items import Pane
+from reviewer_tui.review.logs import failed_jobs
 from reviewer_tui.review.recipes import recipe_view
 from reviewer_tui.review.session import Review
 from reviewer_tui.review.statuses import status_views
+from reviewer_tui.sweeps.lanes import collapse
 from reviewer_tui.tui.texts.evidence import check_lines, finding_section, part_lines, value_text
 from reviewer_tui.tui.texts.naming import checks_in, many
 from reviewer_tui.tui.texts.page import BLANK, Line, Piece, Target, line, table
@@ -21,6 +23,9 @@ from reviewer_tui.tui.texts.results import result_lines
 
 # A comment is shown to this many lines; all of it is on its page.
 _LONGEST_BODY = 400
+
+# So many failed jobs of a run are told one by one.
+_MOST_FAILED = 12
 
 
 class PaneFacts(NamedTuple):
@@ -194,14 +199,31 @@ def run_lines(run: Run, head: str) -> Iterator[Line]:
     rest = [job for jobs in plain.values() for job in jobs]
     worst_first = sorted(lanes.items(), key=lambda family: all(job.conclusion == "success" for job in family[1]))
     rows = [[f"  {name}", *_tally(jobs)] for name, jobs in worst_first if name not in skipped]
-    bad = [f"{job.name} {job.conclusion or job.status}" for job in rest if job.conclusion != "success"]
+    failed = failed_jobs(run.jobs)
+    bad = [f"{j.name} {j.conclusion or j.status}" for j in rest if j.conclusion != "success" and j not in failed]
     if rest:
         rows.append(["  other jobs", *_tally(rest)])
     yield from table(rows)
     if bad:
         yield line(Piece("    ", "dim"), Piece(", ".join(bad), "warn"), indent=4)
+    yield from _failed_lines(failed)
     if skipped:
         yield line(Piece(f"  skipped     {', '.join(skipped)}", "dim"), indent=14)
+
+
+def _failed_lines(jobs: tuple[CheckRun, ...]) -> Iterator[Line]:
+    """The jobs that failed, each with its log behind it."""
+    for job in jobs[:_MOST_FAILED]:
+        yield line(
+            Piece("  F", "fail"),
+            f" {collapse(job.name)}  ",
+            Piece(job.conclusion or "", "fail"),
+            Piece("  Enter: its log", "key"),
+            indent=4,
+            target=Target(url=job.url, job=job.id),
+        )
+    if len(jobs) > _MOST_FAILED:
+        yield line(Piece(f"    {len(jobs) - _MOST_FAILED} more failed; o on the run opens its page", "key"))
 
 
 def _tally(jobs: list[CheckRun]) -> list[Piece | str]:

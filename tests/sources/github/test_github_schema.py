@@ -55,11 +55,12 @@ ENDPOINTS = (
     ("GET", r"/repos/[^/]+/[^/]+/actions/runs/\d+/jobs", "actions", "list_jobs_for_workflow_run"),
     ("GET", r"/repos/[^/]+/[^/]+/actions/runs/\d+/artifacts", "actions", "list_workflow_run_artifacts"),
     ("GET", r"/repos/[^/]+/[^/]+/actions/artifacts/\d+/zip", "actions", "download_artifact"),
+    ("GET", r"/repos/[^/]+/[^/]+/actions/jobs/\d+/logs", "actions", "download_job_logs_for_workflow_run"),
     ("GET", r"/user", "users", "get_authenticated"),
 )
 
 # GraphQL and storage are no part of the REST description.
-OUTSIDE = ("/api/graphql", "/blob/")
+OUTSIDE = ("/api/graphql", "/blob/", "/log/")
 
 # Where the generated models are stricter than GitHub: its own example of a pull request fails at the same place.
 ALLOWED = {("PullRequest", "archived_by", "missing")}
@@ -86,7 +87,8 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> list[Seen]:
         cache = stack.enter_context(Cache(folder / "cache.sqlite"))
         client = stack.enter_context(GitHubClient(parse_host(fake.host), Token(TOKEN, "a test"), answers=cache))
         source = GitHubSource(client, cache, REPOSITORY)
-        source.with_published(source.load(PullRequestRef(REPOSITORY, NUMBER, fake.host)))
+        first = source.with_published(source.load(PullRequestRef(REPOSITORY, NUMBER, fake.host)))
+        source.job_log(PullRequestRef(REPOSITORY, NUMBER, fake.host), (first.snapshot.runs.value or ())[0].jobs[0])
         story.go_on()
         story.repository.runs[77] = Run(77, "a.yml", story.base, "main", jobs=[Job(78, "a job")])
         story.pull.comments[0].body += f"\nhttps://github.com/{REPOSITORY}/actions/runs/77"
@@ -160,7 +162,7 @@ def test_every_answer_is_one_that_the_endpoint_gives(seen: list[Seen]) -> None:
         annotation = DESCRIBED_ELSEWHERE.get(found, annotation)
         assert faults_of(answer_type(annotation, models), request.body) <= ALLOWED, request.path
         checked[str(found)] += 1
-    assert set(checked) == {str((module, name)) for _, _, module, name in ENDPOINTS if name != "download_artifact"}
+    assert set(checked) == {str((module, name)) for _, _, module, name in ENDPOINTS if not name.startswith("download_")}
 
 
 def test_what_we_send_is_what_the_endpoints_read(seen: list[Seen]) -> None:
@@ -178,6 +180,6 @@ def test_what_we_send_is_what_the_endpoints_read(seen: list[Seen]) -> None:
 def test_every_request_has_the_headers_that_github_wants(seen: list[Seen]) -> None:
     for request in seen:
         assert request.headers["user-agent"].startswith("reviewer-tui/")
-        if not request.path.startswith("/blob/"):
+        if not request.path.startswith(("/blob/", "/log/")):
             assert request.headers["accept"].startswith("application/vnd.github")
             assert request.headers["x-github-api-version"] == "2022-11-28"
