@@ -17,7 +17,8 @@ MAX_CELLS = 5_000
 _PLACEHOLDER = re.compile(r"\{\{(\w{1,60})\}\}")
 _NODES = re.compile(r"multi-(\d{1,3})$")
 _FIRST = re.compile(r"[\s=]")
-_ROLES: Mapping[str, RoleName] = {"prefill": "prefill", "decode": "decode"}
+ROLES: Mapping[str, RoleName] = {"prefill": "prefill", "decode": "decode"}
+"""What a cell serves where the dimension `pdMode` has one of these values."""
 
 
 def read(source: bytes, origin: Mapping[str, str], name: str = "config") -> Reading:
@@ -71,7 +72,7 @@ def _arm(
     config: CellConfig,
     origin: Mapping[str, str],
 ) -> RecipeArm:
-    checkpoint = _checkpoint(config.data, match)
+    checkpoint = checkpoint_of(config.data, match)
     texts = _defaults(config.data) | {"MODEL_NAME": checkpoint}
     stripped = config.overlay(selection, "stripPrefixes")
     flags = [flag for flag in _texts(cell.get("flags")) if _FIRST.split(flag, 1)[0] not in stripped]
@@ -92,7 +93,7 @@ def _arm(
         checkpoint=str(model),
         hardware=match["hw"].lower(),
         nodes=nodes,
-        roles=(Role(name=_ROLES.get(match.get("pdMode", ""), "worker"), args=args, env=env, nodes=nodes),),
+        roles=(Role(name=ROLES.get(match.get("pdMode", ""), "worker"), args=args, env=env, nodes=nodes),),
         encoding="cells",
         line=line_of(cell["match"]["hw"]),
         verified=_verified(cell),
@@ -110,7 +111,7 @@ def _nodes(cell: Mapping[str, Any], match: Mapping[str, str]) -> int:
     return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 1
 
 
-def _checkpoint(config: Mapping[str, Any], match: Mapping[str, str]) -> str:
+def checkpoint_of(config: Mapping[str, Any], match: Mapping[str, str]) -> str:
     """The checkpoint of a cell: by hardware, variant and quantization, by the last two, by hardware, or the only
     one."""
     names = config.get("modelNames")

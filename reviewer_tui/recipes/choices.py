@@ -98,6 +98,10 @@ class Offer:
         """The option that chooses the hardware."""
         return next((name for name in self.names if name in _HARDWARE), None)
 
+    def picks_parser(self, name: str) -> bool:
+        """Whether an option only picks a parser."""
+        return PICKS_PARSER.search(self.text(self.options[name].get("title", ""))) is not None
+
     # -- selections ---------------------------------------------------------------------------------------------------
 
     def selections(self, hardware: Sequence[str] | None) -> Iterator[dict[str, Any]]:
@@ -171,7 +175,7 @@ class Offer:
         ids = [item["id"] for item in items]
         if name == self.hardware_option and hardware is not None:
             ids = [i for i in ids if self.text(i).lower() in hardware]
-        elif PICKS_PARSER.search(self.text(option.get("title", ""))):
+        elif self.picks_parser(name):
             ids = [_first(items)] if ids else []
         return (ids, [i for i in ids if not shown or i not in disabled]), read
 

@@ -102,10 +102,16 @@ def _plain(precision: str) -> str:
     return next((kind for kind in ("fp4", "fp8") if lowered.endswith(kind)), "bf16" if lowered == "fp16" else lowered)
 
 
+def precision_named(checkpoint: str) -> str:
+    """The precision in a checkpoint's name, in lower case; empty where it has none."""
+    named = _PRECISION.findall(checkpoint.replace("-", " ").replace("_", " "))
+    return str(named[-1]).lower() if named else ""
+
+
 def precision_of(checkpoint: str) -> str:
     """The precision that a checkpoint's name tells; without one it is the unquantized model."""
-    named = _PRECISION.findall(checkpoint.replace("-", " ").replace("_", " "))
-    return _plain(named[-1]) if named else "bf16"
+    named = precision_named(checkpoint)
+    return _plain(named) if named else "bf16"
 
 
 def contradicted(stated: Sequence[Width], arms: Sequence[RecipeArm]) -> Iterator[str]:

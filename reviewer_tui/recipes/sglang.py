@@ -139,7 +139,7 @@ def _widget_arm(
         origin,
         encoding="widget",
         hardware=hardware,
-        label=" · ".join(shown.selection.values()),
+        label=shown.label,
         selection=shown.selection,
         line=shown.line,
     )

@@ -27,14 +27,16 @@ MAX_SELECTIONS = 20_000
 _COMMAND_FUNCTION = re.compile(r"(?:generate|build|render|make|get)\w*Command$")
 _OPTIONS_FUNCTION = re.compile(r"get\w*Options$")
 _HANDLER = re.compile(r"(?:handle|on)\w*(?:Change|Select|Click)$")
+_SWITCHED = ("enabled", "disabled", "on", "off", "true", "false", "none", "default")
 _DECISIONS = ("if_statement", "switch_statement", "for_statement", "for_in_statement", "ternary_expression")
 
 
 class WidgetCommand(msgspec.Struct, frozen=True, kw_only=True):
-    """One reachable selection and the command that the widget shows for it; none where its script `fails`, or cannot be
-    evaluated."""
+    """One reachable selection, in words too (`label`), and the command that the widget shows for it; none where its
+    script `fails`, or cannot be evaluated."""
 
     selection: dict[str, str]
+    label: str
     text: str
     line: int
     fails: Problem | None = None
@@ -217,12 +219,20 @@ class Widget:
             if error.problem.rule not in ("cannot-evaluate", "script-fails"):
                 raise
             text, fails = "", error.problem
+        chosen = {name: self.chosen(value) for name, value in selection.items()}
         return WidgetCommand(
-            selection={name: self.chosen(value) for name, value in selection.items()},
+            selection=chosen,
+            label=" · ".join(self._words(chosen)),
             text=text,
             line=self.command_line,
             fails=fails,
         )
+
+    def _words(self, chosen: Mapping[str, str]) -> Iterator[str]:
+        """A selection in words: a switch with its name, parsers left out."""
+        for name, value in chosen.items():
+            if not self.offer.picks_parser(name):
+                yield f"{name} {value}" if value in _SWITCHED else value
 
     def command(self, selection: Mapping[str, Any]) -> str:
         """The text that the widget shows for a selection."""

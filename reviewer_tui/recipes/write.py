@@ -8,6 +8,7 @@ upstream (sweeps, plumbing) are left out.
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -15,15 +16,17 @@ from typing import Any, Literal
 import msgspec
 import yaml
 
-from reviewer_tui.model.tree import Tree
+from reviewer_tui.model.tree import Tree, git_blob_id
 from reviewer_tui.recipes import cells, sglang, vllm
 from reviewer_tui.recipes.arguments import concept_of, variable_class, words_of
 from reviewer_tui.recipes.arm import Argument, Reading, RoleName
+from reviewer_tui.recipes.cell_config import CellConfig
 from reviewer_tui.recipes.compare import Comparison, Outcome, PolicyName, compare, policy
-from reviewer_tui.recipes.equivalence import hardware_names
-from reviewer_tui.recipes.javascript import exported_literal
+from reviewer_tui.recipes.equivalence import hardware_names, inert_variable, same_value
+from reviewer_tui.recipes.javascript import exported_members
 from reviewer_tui.recipes.links import SGLANG, VLLM_RECIPES
 from reviewer_tui.recipes.mdx import imports
+from reviewer_tui.recipes.prose import precision_named
 from reviewer_tui.recipes.reading import UnreadableError
 from reviewer_tui.recipes.submitted import SubmittedRole, Variant
 from reviewer_tui.recipes.vllm_recipe import (
@@ -40,6 +43,7 @@ from reviewer_tui.recipes.vllm_recipe import (
 )
 
 MAX_ROUNDS = 4
+MAX_PLACES = 2_000
 
 
 class UpstreamChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,22 +64,33 @@ class UpstreamChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def wanted_words(variant: Variant, role: SubmittedRole, name: PolicyName) -> list[tuple[str, ...]]:
-    """Our arguments that the policy wants to see upstream, one tuple a flag, without the checkpoint."""
+    """Our arguments that the policy wants to see upstream, one tuple a flag, without the checkpoint and what the engine
+    does anyway."""
     classes = policy(name).classes
     kept = {
         name: argument
         for name, argument in role.args.items()
-        if name != "model" and classes[concept_of(name).cls].missing != "inform"
+        if name != "model" and classes[concept_of(name).cls].missing != "inform" and not _is_default(name, argument)
     }
     flags = {argument.flag for argument in kept.values()}
     whole = {name: argument for name, argument in role.args.items() if argument.flag in flags and name != "model"}
     return list(words_of(variant.engine, whole))
 
 
-def wanted_variables(role: SubmittedRole, name: PolicyName) -> dict[str, str]:
-    """Our environment variables that the policy wants to see upstream."""
+def _is_default(name: str, argument: Argument) -> bool:
+    default = concept_of(name).default
+    return default is not None and same_value(argument.value, default)
+
+
+def wanted_variables(variant: Variant, role: SubmittedRole, name: PolicyName) -> dict[str, str]:
+    """Our environment variables that the policy wants to see upstream, without those that the engine ignores."""
     classes = policy(name).classes
-    return {name: value for name, value in role.env.items() if classes[variable_class(name)].missing != "inform"}
+    return {
+        name: value
+        for name, value in role.env.items()
+        if classes[variable_class(name)].missing != "inform"
+        and inert_variable(variant.engine, name, variant.image) is None
+    }
 
 
 # -- vLLM -------------------------------------------------------------------------------------------------------------
@@ -324,10 +339,27 @@ def write_sglang(variant: Variant, tree: Tree, page: str, name: PolicyName = "su
             source = tree.read(found.path) if "/configs/" in found.path and found.exported == "config" else None
             if source is not None:
                 return _cell(variant, source, found.path, tree.revision, name)
-    return _command(variant, page, tree.revision, name)
+    return _command(variant, page, tree.revision, name, _beside_widget(variant, tree, page, name))
 
 
-def _command(variant: Variant, page: str, commit: str, name: PolicyName) -> UpstreamChange:
+def _beside_widget(variant: Variant, tree: Tree, page: str, name: PolicyName) -> tuple[str, ...]:
+    """Where the page builds its commands from choices, what would have to change in the nearest one."""
+    hardware = hardware_names(variant.hardware)
+    built = [arm for arm in sglang.read_page(tree, page, hardware).arms if arm.encoding == "widget"]
+    best = compare([variant], built, name).variants[0].best
+    if best is None:
+        return ()
+    differs = [a.sentence() for a in best.arguments if a.differs and a.demand != "inform" and a.ours is not None]
+    arm = best.arm
+    return (
+        f"This page builds its commands in {arm.place}; there the nearest choice is {arm.label}. For this arm to be "
+        f"offered there as well, change: {' '.join(differs) or 'nothing'}",
+    )
+
+
+def _command(
+    variant: Variant, page: str, commit: str, name: PolicyName, beside: tuple[str, ...] = ()
+) -> UpstreamChange:
     """A heading and a fenced command for each process."""
     title = f"{variant.hardware.upper()}: {variant.checkpoint.rpartition('/')[2]}, {_shape(variant)}"
     blocks = []
@@ -344,7 +376,9 @@ def _command(variant: Variant, page: str, commit: str, name: PolicyName) -> Upst
         title=f"Document {variant.checkpoint} on {variant.hardware.upper()} as {_shape(variant)}",
         text=text,
         covers=covers,
-        remarks=() if covers else ("Commands of several processes are not read back; compare them by hand.",),
+        remarks=beside
+        if covers
+        else (*beside, "Commands of several processes are not read back; compare them by hand."),
     )
 
 
@@ -355,7 +389,7 @@ def command_text(variant: Variant, role: SubmittedRole, name: PolicyName = "summ
         program = "python3 -m sglang_router.launch_router"
     model = [("--model-path", variant.checkpoint)] if variant.engine == "sglang" else [(variant.checkpoint,)]
     units = [*([] if role.name == "router" else model), *wanted_words(variant, role, name)]
-    lines = [f"{name}={_quoted(value)}" for name, value in wanted_variables(role, name).items()]
+    lines = [f"{name}={_quoted(value)}" for name, value in wanted_variables(variant, role, name).items()]
     lines += [program, *("  " + " ".join(map(_quoted, unit)) for unit in units)]
     return " \\\n".join(lines)
 
@@ -366,18 +400,21 @@ def _quoted(word: str) -> str:
 
 
 def _cell(variant: Variant, source: bytes, path: str, commit: str, name: PolicyName) -> UpstreamChange:
-    config = exported_literal(source, "config", path)
-    match, remarks = _cell_match(variant, config)
+    config = CellConfig(source, path)
+    match, needed = _cell_match(variant, config)
+    remarks = needed or _placed(match, config)
     role = variant.roles[0]
     flags = ["--model-path {{MODEL_NAME}}"]
     flags += [" ".join(map(_quoted, unit)) for unit in wanted_words(variant, role, name)]
     flags += ["--host {{HOST_IP}}", "--port {{PORT}}"]
-    env = [f"{name}={value}" for name, value in wanted_variables(role, name).items()]
+    env = [f"{name}={value}" for name, value in wanted_variables(variant, role, name).items()]
     written = ", ".join(f"{key}: {json.dumps(value)}" for key, value in match.items())
+    nodes = f"      nnodes: {variant.nodes},\n" if variant.nodes > 1 and "nodes" not in match else ""
     listed_env = "[]" if not env else "[\n" + "".join(f"        {json.dumps(e)},\n" for e in env) + "      ]"
     text = (
         "    {\n"
         f"      match: {{ {written} }},\n"
+        f"{nodes}"
         "      verified: true,\n"
         f"      env: {listed_env},\n"
         "      flags: [\n" + "".join(f"        {json.dumps(flag)},\n" for flag in flags) + "      ],\n    },\n"
@@ -388,74 +425,127 @@ def _cell(variant: Variant, source: bytes, path: str, commit: str, name: PolicyN
         kind="cell",
         title=f"Document {variant.checkpoint} on {variant.hardware.upper()} as {_shape(variant)}",
         text=text,
-        covers=not remarks and _covers(variant, _with_cell(source, text, path, commit), name),
+        covers=not needed and _covers(variant, _reading_with(source, text, path, commit), name),
         remarks=tuple(remarks),
     )
 
 
-def _cell_match(variant: Variant, config: Any) -> tuple[dict[str, str], list[str]]:
+def _cell_match(variant: Variant, config: CellConfig) -> tuple[dict[str, str], list[str]]:
     """A free place in the page's matrix for the variant, and what else must be declared for it."""
     remarks: list[str] = []
-    data = config if isinstance(config, dict) else {}
-    ids = {key: [_id(item) for item in data.get(key) or []] for key in ("variants", "quantizations", "strategies")}
-    hardware = next((h for h in hardware_names(variant.hardware) if h in (data.get("supportedHardware") or [])), None)
+    supported = config.data.get("supportedHardware")
+    names = hardware_names(variant.hardware)
+    hardware = next((h for h in names if isinstance(supported, list) and h in supported), None)
     if hardware is None:
         hardware = variant.hardware
         remarks.append(f"Add {json.dumps(hardware)} to supportedHardware.")
-    nodes = "single" if variant.nodes == 1 else f"multi-{variant.nodes}"
-    if nodes not in [_id(item) for item in data.get("nodesOptions") or []]:
-        remarks.append(f"Add {json.dumps(nodes)} to nodesOptions.")
-    pair = _named_pair(variant.checkpoint, hardware, data)
-    if pair is None:
-        pair = ((ids["variants"] or ["default"])[0], (ids["quantizations"] or ["fp8"])[0])
-        remarks.append(
-            f"Add {json.dumps(f'{hardware}|{pair[0]}|{pair[1]}')}: {json.dumps(variant.checkpoint)} to modelNames."
-        )
-    taken = {
-        cell["match"].get("strategy")
-        for cell in data.get("cells") or []
-        if isinstance(cell, dict)
-        and isinstance(cell.get("match"), dict)
-        and (cell["match"].get("hw"), cell["match"].get("variant"), cell["match"].get("quant")) == (hardware, *pair)
-        and cell["match"].get("nodes") == nodes
-    }
-    strategy = next((name for name in ids["strategies"] if name not in taken), None)
-    if strategy is None:
-        strategy = "-".join(_shape(variant).casefold().split())
-        remarks.append(f"Every strategy has a cell already: declare {json.dumps(strategy)} in strategies.")
-    return {"hw": hardware, "variant": pair[0], "quant": pair[1], "strategy": strategy, "nodes": nodes}, remarks
+    choices = {name: [str(option.get("id", "")) for option in row] for name, row in config.options.items()}
+    if "nodes" in choices:
+        nodes = "single" if variant.nodes == 1 else f"multi-{variant.nodes}"
+        if nodes not in choices["nodes"]:
+            remarks.append(f"Add {json.dumps(nodes)} to nodesOptions.")
+        choices["nodes"] = [nodes]
+    if "pdMode" in choices:
+        choices["pdMode"] = [mode for mode in choices["pdMode"] if mode not in cells.ROLES]
+    places = [
+        dict(zip(config.dimensions, place, strict=True))
+        for place in itertools.islice(itertools.product([hardware], *choices.values()), MAX_PLACES)
+    ]
+    named = [p for p in places if cells.checkpoint_of(config.data, p).casefold() == variant.checkpoint.casefold()]
+    undeclared: set[str | None] = {None, "hw"}
+    if places and not named:
+        named, told = _newly_named(variant.checkpoint, places, config)
+        remarks += told
+        undeclared.add("quant")
+    taken = [cell["match"] for cell in config.cells if isinstance(cell, dict) and isinstance(cell.get("match"), dict)]
+    named = _customary(named, taken, config)
+    for place in named:
+        if place not in taken and config.hidden(place) in undeclared:
+            return place, remarks
+    wanted = "-".join(_shape(variant).casefold().split())
+    used = {match.get("strategy") for match in taken}
+    numbered = itertools.chain([wanted], (f"{wanted}-{number}" for number in itertools.count(2)))
+    strategy = next(name for name in numbered if name not in used)
+    remarks.append(f"Every strategy has a cell already: declare {json.dumps(strategy)} in strategies.")
+    return {**(named or [{"hw": hardware}])[0], "strategy": strategy}, remarks
 
 
-def _id(item: Any) -> str:
-    return str(item.get("id", "")) if isinstance(item, dict) else str(item)
+def _newly_named(
+    checkpoint: str, places: Sequence[dict[str, str]], config: CellConfig
+) -> tuple[list[dict[str, str]], list[str]]:
+    """Places for a checkpoint that the page does not name yet, and what to declare: a name that is free, else a
+    quantization of its own."""
+    free = [place for place in places if not cells.checkpoint_of(config.data, place)]
+    remarks: list[str] = []
+    if not free and "quant" in config.options:
+        quantization = precision_named(checkpoint) or "".join(checkpoint.rpartition("-")[2:]).casefold()
+        free = [dict(t) for t in dict.fromkeys(tuple({**place, "quant": quantization}.items()) for place in places)]
+        remarks.append(f"Add {json.dumps(quantization)} to quantizations.")
+    chosen = free or list(places)
+    key = _name_of(chosen[0], config)
+    remarks.append(f"Add {json.dumps(key)}: {json.dumps(checkpoint)} to modelNames.")
+    return [place for place in chosen if _name_of(place, config) == key], remarks
 
 
-def _named_pair(checkpoint: str, hardware: str, config: Mapping[str, Any]) -> tuple[str, str] | None:
-    """The page's variant and quantization of a checkpoint on a hardware."""
-    names = config.get("modelNames")
-    for key, name in (names if isinstance(names, dict) else {}).items():
-        parts = str(key).split("|")
-        if str(name).casefold() != checkpoint.casefold() or len(parts) not in (2, 3):
-            continue
-        if len(parts) == 3 and parts[0] != hardware:
-            continue
-        pair = (parts[-2], parts[-1])
-        own = (names or {}).get(f"{hardware}|{pair[0]}|{pair[1]}", name)
-        if str(own).casefold() == checkpoint.casefold():
-            return pair
-    return None
+def _customary(
+    places: Sequence[dict[str, str]], taken: Sequence[Mapping[str, str]], config: CellConfig
+) -> list[dict[str, str]]:
+    """Of places with one checkpoint those that call it as the page's cells do, on this hardware or else on any."""
+    for dimensions in (("hw", "variant", "quant"), ("variant", "quant")):
+        wanted = [name for name in dimensions if name in config.dimensions]
+        used = {tuple(match.get(name) for name in wanted) for match in taken}
+        customary = [place for place in places if tuple(place[name] for name in wanted) in used]
+        if customary:
+            return customary
+    return list(places)
 
 
-def _with_cell(source: bytes, cell: str, path: str, commit: str) -> Reading:
-    """The config read with one more cell."""
-    place = source.find(b"cells:")
-    start = source.find(b"[", place) + 1
-    changed = source[:start] + b"\n" + cell.encode() + source[start:]
-    origin = {"repository": SGLANG, "path": path, "commit": commit, "url": ""}
+def _placed(match: Mapping[str, str], config: CellConfig) -> list[str]:
+    """What to know about a free place that was chosen."""
+    if "strategy" not in match or len(config.options.get("strategy", ())) < 2:
+        return []
+    return [f"The cell stands at the strategy {match['strategy']}, the first that is free; choose the one that it is."]
+
+
+def _name_of(place: Mapping[str, str], config: CellConfig) -> str:
+    """The key under which a config names the checkpoint of a place."""
+    return "|".join([place["hw"], *(place[name] for name in ("variant", "quant") if name in config.options)])
+
+
+def _with_cell(source: bytes, cell: str, path: str) -> bytes:
+    """The config with one more cell."""
+    start = exported_members(source, "config", path)["cells"].start_byte + 1
+    return source[:start] + b"\n" + cell.encode() + source[start:]
+
+
+def _reading_with(source: bytes, cell: str, path: str, commit: str) -> Reading:
     try:
-        return cells.read(changed, origin)
+        origin = {"repository": SGLANG, "path": path, "commit": commit, "url": ""}
+        return cells.read(_with_cell(source, cell, path), origin)
     except UnreadableError as error:
         return Reading(problems=(error.problem,))
+
+
+class Changed:
+    """A tree after a change that was written for it: the place of a cell is taken then."""
+
+    def __init__(self, tree: Tree, change: UpstreamChange) -> None:
+        self._tree = tree
+        source = tree.read(change.path) or b""
+        self._files = {change.path: _with_cell(source, change.text, change.path)} if change.kind == "cell" else {}
+
+    @property
+    def revision(self) -> str:
+        return self._tree.revision
+
+    def read(self, path: str) -> bytes | None:
+        return self._files[path] if path in self._files else self._tree.read(path)
+
+    def blob(self, path: str) -> str | None:
+        return git_blob_id(self._files[path]) if path in self._files else self._tree.blob(path)
+
+    def list(self, prefix: str) -> tuple[str, ...]:
+        return self._tree.list(prefix)
 
 
 def _covers(variant: Variant, reading: Reading, name: PolicyName) -> bool:

@@ -19,7 +19,7 @@ from reviewer_tui.model.tree import Tree
 from reviewer_tui.recipes.compare import ArgumentComparison, Outcome, PolicyName
 from reviewer_tui.recipes.equivalence import shown
 from reviewer_tui.recipes.submitted import Variant
-from reviewer_tui.recipes.write import UpstreamChange, command_text, write_sglang, write_vllm
+from reviewer_tui.recipes.write import Changed, UpstreamChange, command_text, write_sglang, write_vllm
 from reviewer_tui.review.session import Review, evidence_of
 
 Weight = Literal["fails", "unknown", "weigh", "aside", "same"]
@@ -330,7 +330,10 @@ def upstream_changes(review: Review) -> tuple[UpstreamChange | Unwritten, ...]:
         if _identity(variant) not in covered:
             tree = trees.get(variant.engine)
             here = (path for engine, path in pages if engine == variant.engine and tree and tree.blob(path))
-            written.append(_written(variant, tree, next(here, None), found))
+            change = _written(variant, tree, next(here, None), found)
+            if tree is not None and isinstance(change, UpstreamChange):
+                trees[variant.engine] = Changed(tree, change)
+            written.append(change)
     return tuple(written)
 
 

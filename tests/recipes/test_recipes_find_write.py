@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reviewer_tui.model.finding import Status
 from reviewer_tui.model.recipe import UpstreamPullRequest
-from reviewer_tui.model.tree import DictTree
+from reviewer_tui.model.tree import DictTree, Tree
 from reviewer_tui.recipes import cells, sglang, vllm
 from reviewer_tui.recipes.arm import Engine
 from reviewer_tui.recipes.compare import compare
@@ -19,8 +19,8 @@ from reviewer_tui.recipes.find import candidate_pages, find, find_pull_requests
 from reviewer_tui.recipes.reading import UnreadableError
 from reviewer_tui.recipes.submitted import Variant
 from reviewer_tui.recipes.vllm_recipe import load_catalog, load_recipe
-from reviewer_tui.recipes.write import UpstreamChange, command_text, write_sglang, write_vllm
-from tests.recipes.upstreams import BIG_CONFIG, BIG_PAGE, BIG_RECIPE, QWEN_PAGE, qwen, upstream, variant
+from reviewer_tui.recipes.write import Changed, UpstreamChange, command_text, write_sglang, write_vllm
+from tests.recipes.upstreams import BIG_CONFIG, BIG_PAGE, BIG_RECIPE, QWEN_PAGE, QWEN_WIDGET, qwen, upstream, variant
 
 VLLM = upstream("vllm")
 
@@ -217,6 +217,94 @@ def test_a_cell_says_what_else_must_be_declared() -> None:
     assert any('"acme/Big-INT8" to modelNames' in remark for remark in change.remarks)
     full = write_sglang(variant({"--tp": 8}), upstream("cells"), BIG_PAGE)
     assert any("Every strategy has a cell already" in remark for remark in full.remarks)
+
+
+def page_with(config: str) -> DictTree:
+    page = 'import { config } from "/src/snippets/configs/acme/big.jsx"\n'
+    return DictTree({BIG_PAGE: page, BIG_CONFIG: config})
+
+
+CROWDED = """
+export const config = {
+  supportedHardware: ["b200"],
+  variants: ["base"], quantizations: ["fp8", "fp4"], strategies: ["fast", "wide"], nodesOptions: ["single"],
+  modelNames: { "base|fp8": "acme/Big", "base|fp4": "acme/Big" },
+  playground: { knobs: [{ showWhen: (b) => b.hw === "b200", values: [...Array(3).keys()] }] },
+  cells: [
+    { match: { hw: "b200", variant: "base", quant: "fp4", strategy: "fast", nodes: "single" }, flags: ["--tp 4"] },
+  ],
+};
+"""
+
+
+def test_two_arms_get_two_places_beside_the_pages_own_cells() -> None:
+    tree: Tree = page_with(CROWDED)
+    places = []
+    for width in (8, 2, 2):
+        change = write_sglang(variant({"--tp": width}), tree, BIG_PAGE)
+        places.append((change.text.partition("match: ")[2].partition("\n")[0], change.covers))
+        tree = Changed(tree, change)
+    match = '{ hw: "b200", variant: "base", quant: "fp4", strategy: "%s", nodes: "single" },'
+    assert places == [(match % "wide", True), (match % "tp2", False), (match % "tp2-2", False)]
+    assert [arm.roles[0].tp for arm in sglang.read_page(tree, BIG_PAGE).arms] == [8, 4]
+    assert tree.blob(BIG_CONFIG) != page_with(CROWDED).blob(BIG_CONFIG)
+    assert tree.blob(BIG_PAGE) == page_with(CROWDED).blob(BIG_PAGE)
+    assert tree.list("docs") == page_with(CROWDED).list("docs")
+
+
+DECLARED = """
+export const config = {
+  supportedHardware: ["b200"],
+  matchDims: [
+    { id: "pdMode", options: [{ id: "prefill" }, { id: "unified" }] },
+    { id: "strategy", options: [{ id: "long", showWhen: (s) => s.pdMode === "prefill" }, { id: "fast" }] },
+  ],
+  modelNames: { default: "acme/Big" },
+  // cells: one for each place
+  cells: [{ match: { hw: "b200", pdMode: "prefill", strategy: "long" }, flags: ["--tp 4"] }],
+};
+"""
+
+
+def test_a_cell_of_declared_dimensions_is_written_where_it_can_be_chosen() -> None:
+    change = write_sglang(variant({"--tp": 8}, nodes=2), page_with(DECLARED), BIG_PAGE)
+    assert 'match: { hw: "b200", pdMode: "unified", strategy: "fast" },' in change.text
+    assert "nnodes: 2," in change.text
+    assert change.covers
+    assert change.remarks == (
+        "The cell stands at the strategy fast, the first that is free; choose the one that it is.",
+    )
+
+
+def test_a_checkpoint_of_its_own_precision_takes_no_name_away() -> None:
+    change = write_sglang(variant({"--tp": 8}, checkpoint="acme/Big-MXFP4"), page_with(CROWDED), BIG_PAGE)
+    assert 'quant: "mxfp4"' in change.text
+    assert change.remarks[:2] == (
+        'Add "mxfp4" to quantizations.',
+        'Add "b200|base|mxfp4": "acme/Big-MXFP4" to modelNames.',
+    )
+
+
+def test_what_the_engine_does_anyway_is_not_written() -> None:
+    ours = variant(
+        {"--tp": 8, "--dp": 1, "--ep-size": 1, "--kv-cache-dtype": "fp8_e4m3"},
+        env={"SGLANG_ENABLE_SPEC_V2": "1", "SGLANG_USE_AITER": "1"},
+        image="lmsysorg/sglang:v0.5.14-cu130",
+    )
+    text = command_text(ours, ours.roles[0])
+    assert text.split(" \\\n  ") == [
+        "SGLANG_USE_AITER=1 \\\nsglang serve",
+        "--model-path acme/Big",
+        "--tp 8",
+        "--kv-cache-dtype fp8_e4m3",
+    ]
+
+
+def test_beside_a_widget_the_nearest_choice_is_told() -> None:
+    change = write_sglang(qwen(2, 1), upstream("after"), QWEN_PAGE)
+    assert change.kind == "command"
+    assert QWEN_WIDGET in change.remarks[0]
+    assert "expert parallel (--expert-parallel-size) is 1 here and 2 in the recipe" in change.remarks[0]
 
 
 def test_each_process_gets_a_command() -> None:

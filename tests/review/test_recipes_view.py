@@ -148,7 +148,10 @@ def test_a_cookbook_command_is_written_for_an_arm_without_one() -> None:
     (change,) = upstream_changes(review_of(evidence))
     assert isinstance(change, UpstreamChange)
     assert (change.kind, change.covers) == ("command", True)
-    assert "--expert-parallel-size 1" in change.text
+    assert "--tensor-parallel-size 2" in change.text
+    assert "--expert-parallel-size" not in change.text, "1 is the default"
+    assert "SGLANG_ENABLE_SPEC_V2" not in change.text, "the engine of this image ignores it"
+    assert "the nearest choice is " in change.remarks[0]
 
 
 def test_a_recipe_fragment_is_written_for_vllm() -> None:
