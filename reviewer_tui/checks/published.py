@@ -50,11 +50,14 @@ class Frontiers(msgspec.Struct, frozen=True):
 
 
 class CurveBeside(msgspec.Struct, frozen=True, kw_only=True):
-    """The measured points of a curve beside the published ones. `origins` are the runs that the published values of
-    these points come from, the newest first; `unknown_origin` says that of some no run is known. `frontiers` is None
-    where one of the two frontiers has no point."""
+    """The points of a curve that one run measured, beside the published ones.
+
+    `origins` are the runs that the published values of these points come from, the newest first; `unknown_origin` says
+    that of some no run is known. `frontiers` is None where one of the two frontiers has no point.
+    """
 
     curve: Curve
+    run_id: int
     points: tuple[Beside, ...]
     origins: tuple[PublishedRun, ...] = ()
     unknown_origin: bool = False
@@ -79,14 +82,15 @@ def identity(result: BenchmarkResult) -> Identity:
 
 
 def curves_beside(results: Iterable[BenchmarkResult], published: Published) -> tuple[CurveBeside, ...]:
-    """Every measured curve beside what is published of it, in the order of the results."""
+    """Every curve of every run beside what is published of it, in the order of the results."""
     rows: dict[Identity, list[BenchmarkResult]] = {}
     for row in published.rows:
         rows.setdefault(identity(row), []).append(row)
     known = by_curve(published.rows)
-    return tuple(
-        _beside(curve, measured, rows, known.get(curve, []), published) for curve, measured in by_curve(results).items()
-    )
+    measured: dict[tuple[Curve, int], list[BenchmarkResult]] = {}
+    for result in results:
+        measured.setdefault((curve_of_result(result), result.run_id), []).append(result)
+    return tuple(_beside(curve, some, rows, known.get(curve, []), published) for (curve, _), some in measured.items())
 
 
 def _beside(
@@ -101,6 +105,7 @@ def _beside(
     origins = {run.id: run for run_id in used if (run := published.run(run_id)) is not None}
     return CurveBeside(
         curve=curve,
+        run_id=measured[0].run_id,
         points=points,
         origins=tuple(sorted(origins.values(), key=lambda run: run.published_at, reverse=True)),
         unknown_origin=any(run_id not in origins for run_id in used),

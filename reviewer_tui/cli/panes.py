@@ -15,8 +15,10 @@ from reviewer_tui.model.part import Part
 from reviewer_tui.model.result import Published
 from reviewer_tui.model.run import CheckRun
 from reviewer_tui.model.text import shorten
+from reviewer_tui.review.logs import failed_jobs
 from reviewer_tui.review.session import Review
 from reviewer_tui.review.statuses import status_views
+from reviewer_tui.sweeps.lanes import collapse
 
 if TYPE_CHECKING:
     from reviewer_tui.review.audit import Audit
@@ -177,6 +179,9 @@ def runs(review: Review, width: int) -> Iterator[str]:
         on_head = "on this head" if run.head_sha == review.snapshot.head else f"on {run.head_sha[:9]}"
         yield f"run {run.id} attempt {run.attempt}  {run.conclusion or run.status}  {on_head}  {run.path}"
         yield from table(_families(run.jobs))
+        for job in failed_jobs(run.jobs):
+            name = collapse(job.name)
+            yield from wrap(f"{name}: {job.conclusion}; its log: --log {job.id}", width, "  F ")
 
 
 def _families(jobs: tuple[CheckRun, ...]) -> list[tuple[str, ...]]:
@@ -220,21 +225,20 @@ def results(review: Review, width: int) -> Iterator[str]:
         yield from _part(published, width, "Published results")
     looked_up = published.value is not None
     for curve in curves_beside(part.value or (), published.value or Published()):
-        yield from wrap(
-            f"{curve.curve}: {summary_of(curve, review.review_date)}." if looked_up else str(curve.curve), width
-        )
+        by = f" by run {curve.run_id}" if curve.run_id else ""
+        told = f": {summary_of(curve, review.review_date)}." if looked_up else ""
+        yield from wrap(f"{curve.curve}{by}{told}", width)
         yield from table(_measured_row(point, looked_up) for point in curve.points)
 
 
 def _measured_row(point: Beside, looked_up: bool) -> tuple[str, ...]:
-    measured, published = point.measured, point.published
-    origin = f" over {published.run_id or 'an untold one'}" if published else f", {point.why}" if looked_up else ""
+    measured = point.measured
     return (
         measured.parallelism,
         f"c{measured.conc}",
         _measured(measured.throughput_per_gpu, "tok/s/GPU", point.throughput),
         _measured(measured.interactivity, "tok/s/user", point.interactivity),
-        f"run {measured.run_id}{origin}",
+        point.why if looked_up else "",
     )
 
 

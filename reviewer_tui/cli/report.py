@@ -98,7 +98,7 @@ def recipes_report(review: Review) -> dict[str, Any]:
 
 
 def results_report(review: Review) -> dict[str, Any]:
-    """The results pane of one pull request: each measured curve with its points beside the published ones, gains as
+    """The results pane of one pull request: each curve of each run with its points beside the published ones, gains as
     shares of the published value, and the runs that those come from. `published.state` says whether all was found."""
     from reviewer_tui.checks.published import curves_beside, summary_of
     from reviewer_tui.model.result import Published
@@ -119,6 +119,7 @@ def results_report(review: Review) -> dict[str, Any]:
             {
                 "name": str(curve.curve),
                 **msgspec.to_builtins(curve.curve),
+                "run_id": curve.run_id,
                 "summary": summary_of(curve, review.review_date) if looked_up else None,
                 "published_by": msgspec.to_builtins(curve.origins),
                 "frontiers": msgspec.to_builtins(curve.frontiers) if looked_up else None,

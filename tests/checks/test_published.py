@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reviewer_tui.checks.published import CurveBeside, Frontiers, curves_beside, origin_of, summary_of
 from reviewer_tui.model.result import BenchmarkResult, Published, PublishedRun
-from tests.checks.swept import RESULTS, result
+from tests.checks.swept import RESULTS, RUN, result
 
 NEWER = PublishedRun(id=12, commit="b" * 40, published_at="2026-08-09T00:00:00Z", pull_request=2205, reused=True)
 OLDER = PublishedRun(id=11, commit="a" * 40, published_at="2026-07-01T00:00:00Z")
@@ -76,6 +76,13 @@ def test_curves_are_apart() -> None:
     first, second = curves_beside((result(2, 2, 16), other), Published(rows=(row(other),), runs=(NEWER,)))
     assert (len(first.matched), len(second.matched)) == (0, 1)
     assert summary_of(first, "2026-08-12") == "no published row of its points is known"
+
+
+def test_the_sweeps_of_a_pull_request_are_apart() -> None:
+    again = result(2, 2, 16, run_id=7)
+    first, second = curves_beside((result(2, 2, 16), again), Published(rows=(row(again),), runs=(NEWER,)))
+    assert (first.run_id, second.run_id) == (RUN, 7)
+    assert len(first.matched) == len(second.matched) == 1
 
 
 def test_a_curve_in_words() -> None:

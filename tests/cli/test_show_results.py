@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.fake_github.server import FakeGitHub
-from tests.fake_github.story_2550 import MAIN_RUN, SECOND_RUN, TOKEN, Story
+from tests.fake_github.story_2550 import FIRST_RUN, MAIN_RUN, SECOND_RUN, TOKEN, Story
 
 
 @pytest.fixture
@@ -27,12 +27,13 @@ def test_as_text(run: Run, fake: FakeGitHub) -> None:
     words = " ".join(online.out.split())
     assert online.code == 0
     assert (
-        "qwen3.5 8k1k b200 sglang fp4: 6 of 6 points are published: throughput per GPU +5.85 % to +9.46 %, "
+        f"qwen3.5 8k1k b200 sglang fp4 by run {SECOND_RUN}: 3 of 3 points are published: throughput per GPU +5.85 % "
+        "to +9.46 %, "
         "interactivity +5.17 % to +9.06 %; 3 of 3 points of the published frontier are surpassed, 0 of 3 measured ones "
         f"lie behind it; published by run {MAIN_RUN} of #2205 at"
     ) in words
     assert "(2026-08-09, 3 days old)" in words
-    assert f"7534.50 tok/s/GPU (+5.85 %) 120.16 tok/s/user (+5.17 %) run {SECOND_RUN} over {MAIN_RUN}" in words
+    assert words.count("7534.50 tok/s/GPU (+5.85 %) 120.16 tok/s/user (+5.17 %)") == 2, "once for each sweep"
     fake.stop()
     assert run("show", "2550", "results", *at, "--offline").out.splitlines()[3:] == online.out.splitlines()[3:]
 
@@ -40,7 +41,8 @@ def test_as_text(run: Run, fake: FakeGitHub) -> None:
 def test_as_json(run: Run, fake: FakeGitHub) -> None:
     told = run("show", "2550", "results", "--json", "--host", fake.host, "--date", "2026-08-12").json
     assert told["published"] == {"state": "complete", "reason": ""}
-    (curve,) = told["curves"]
+    curve, earlier = told["curves"]
+    assert (curve["run_id"], earlier["run_id"]) == (SECOND_RUN, FIRST_RUN)
     assert (curve["name"], curve["scenario"]) == ("qwen3.5 8k1k b200 sglang fp4", "8k1k")
     assert [one["id"] for one in curve["published_by"]] == [MAIN_RUN]
     assert curve["frontiers"] == {"published": 3, "surpassed": 3, "measured": 3, "behind": 0}

@@ -31,7 +31,8 @@ def _curve_lines(curve: CurveBeside, today: str, *, looked_up: bool) -> list[Lin
     """A curve: what it is and how it stands, its points, and its plot."""
     url = next((run.url for run in curve.origins if run.url), "")
     told = f"  {summary_of(curve, today)}." if looked_up else ""
-    head = line(Piece(str(curve.curve), "title"), told, indent=2, target=Target(url=url) if url else None)
+    by = f"  by run {curve.run_id}" if curve.run_id else ""
+    head = line(Piece(f"{curve.curve}{by}", "title"), told, indent=2, target=Target(url=url) if url else None)
     return [head, *table([_point_row(point, looked_up) for point in curve.points]), *plot_lines(curve.points)]
 
 
@@ -44,16 +45,8 @@ def _point_row(point: Beside, looked_up: bool) -> list[Piece | str]:
         "" if result.interactivity is None else f"{result.interactivity:.2f} tok/s/user",
         _gain(point.interactivity),
         "" if result.end_to_end_latency is None else f"{result.end_to_end_latency:.2f} s",
-        Piece(_origin(point, looked_up), "dim"),
+        Piece(point.why if looked_up else "", "dim"),
     ]
-
-
-def _origin(point: Beside, looked_up: bool) -> str:
-    """Which run measured the point, and which one the published value is from, or why there is none."""
-    measured = f"run {point.measured.run_id}"
-    if point.published is not None:
-        return f"{measured} over {point.published.run_id or 'an untold one'}"
-    return f"{measured}, {point.why}" if looked_up else measured
 
 
 def _gain(gain: float | None) -> Piece:
