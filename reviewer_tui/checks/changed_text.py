@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
 import msgspec
 
 from reviewer_tui.checks.check import Evidence
+from reviewer_tui.checks.serving import can_serve
 from reviewer_tui.model.part import Part, complete, unavailable
 from reviewer_tui.model.pull_request import ChangedFile
 from reviewer_tui.model.tree import Tree, read_text
@@ -16,8 +16,6 @@ from reviewer_tui.policy.layout import discover_layout, locate
 MAX_TEXT = 2_000_000
 """Bytes of one file that are read; the longest text file of the repository has 400,000."""
 
-_HEREDOC = re.compile(r"(?<!<)<<-?\s*[\\\"']?([A-Za-z_]\w*)")
-_MOST_CONTINUED = 200
 _REGULAR = ("100644", "100755", None)
 
 
@@ -37,43 +35,15 @@ class ChangedText(msgspec.Struct, frozen=True, kw_only=True):
         return any(number in self.added for number in range(line, end_line + 1))
 
     @property
+    def loses_lines(self) -> bool:
+        """Whether the base had lines that are gone."""
+        return bool(Counter((self.base or "").split("\n")) - Counter(self.text.split("\n"))) and self.base is not None
+
+    @property
     def added_lines(self) -> list[tuple[int, str]]:
         """Number and text of each new line, in order."""
         lines = self.text.split("\n")
         return [(number, lines[number - 1]) for number in sorted(self.added)]
-
-    @property
-    def added_commands(self) -> str:
-        """The new lines of a script but for comments, each behind the head of the command or here-document that it
-        continues."""
-        lines = self.text.split("\n")
-        if self.base is None:
-            return "\n".join(line for line in lines if not line.lstrip().startswith("#"))
-        inside = _in_heredocs(lines)
-        found: list[str] = []
-        for number in sorted(self.added):
-            line, head = lines[number - 1], inside.get(number)
-            if head is None and line.lstrip().startswith("#"):
-                continue
-            start = number - 1
-            while start > 0 and lines[start - 1].endswith("\\") and number - start < _MOST_CONTINUED:
-                start -= 1
-            found += [lines[head - 1]] if head else lines[start : number - 1]
-            found.append(line)
-        return "\n".join(found)
-
-
-def _in_heredocs(lines: list[str]) -> dict[int, int]:
-    """Each line (from 1) of a here-document with the line that begins it."""
-    inside: dict[int, int] = {}
-    head, mark = 0, ""
-    for number, line in enumerate(lines, 1):
-        if mark:
-            inside[number] = head
-            mark = "" if line.strip() == mark else mark
-        elif "<<" in line and (opened := _HEREDOC.search(line)):
-            head, mark = number, opened[1]
-    return inside
 
 
 def changed_text(evidence: Evidence, file: ChangedFile) -> Part[ChangedText]:
@@ -95,11 +65,13 @@ def changed_text(evidence: Evidence, file: ChangedFile) -> Part[ChangedText]:
 
 
 def _base(tree: Tree, file: ChangedFile) -> str | None:
-    """The file before: under its former name, its own, or the one it had in the base's layout."""
+    """The file before: under its former name, its own, or the one it had in the base's layout. Where it could not
+    serve under its former name (in an archive, among documents), all of it is new."""
+    layout = discover_layout(tree)
     for path in dict.fromkeys((file.previous_path or file.path, file.path)):
-        if (text := read_text(tree, path)) is not None:
+        if (text := read_text(tree, path)) is not None and (path == file.path or can_serve(path, layout, tree)):
             return text.replace("\r\n", "\n")
-    moved = locate(file.path, discover_layout(tree))
+    moved = locate(file.path, layout)
     text = read_text(tree, moved) if moved != file.path else None
     return None if text is None else text.replace("\r\n", "\n")
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import msgspec
 
@@ -16,10 +18,10 @@ from reviewer_tui.checks.patches.reading import Hit, Reading, Reference
 from reviewer_tui.checks.patches.rules import (
     CHANGES_BY_NAME,
     ENGINE_BY_NAME,
+    EVAL_CLIENT,
     IMAGE_PLACE,
     PATCH_FILE,
     STARTUP_HOOK,
-    may_patch,
     may_replace,
 )
 from reviewer_tui.checks.patches.shell import read_shell
@@ -28,7 +30,6 @@ from reviewer_tui.checks.serving import Served, can_serve, served
 from reviewer_tui.model.finding import Finding, Status
 from reviewer_tui.model.part import Part
 from reviewer_tui.model.pull_request import ChangedFile
-from reviewer_tui.model.text import shorten
 from reviewer_tui.model.tree import Tree, read_text
 from reviewer_tui.policy.layout import discover_layout
 from reviewer_tui.policy.waivers import Waiver, read_waiver
@@ -52,18 +53,10 @@ _MOST_HARMLESS = 6
 _MAX_FOLLOWED = 40
 _SHORT = 8_000
 _ANY = 10_000_000
-_RECIPES = (".yaml", ".yml")
 _ASIDE = ("/deprecated/", "/speedbench/")
 _CHECKOUT = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?(?:clone|checkout|fetch|switch)\b|--branch\b")
 _GIVEN = re.compile(r"\.{1,2}/|/")
-_MOST_UNREAD = 3
 _SHELL = (".sh", ".slurm", ".bash")
-_SCRIPTS = (*_SHELL, ".py")
-_ONLY_READS = re.compile(r"\s*(?:ls|cat|echo|grep|head|tail|stat|pip3?\s+(?:show|list|freeze))\b[^;&|><`(]*\Z")
-_LONGEST_LINE = 80
-# Words of a new line that speak of the installed engine. A line with one of them that no rule explains is for a person
-# to read, whatever program it calls.
-_UNREAD = re.compile(r"site-packages|dist-packages|/sgl-workspace|/opt/(?:vllm|venv)|find_spec|\brunpy\b")
 
 
 def decide(evidence: Evidence) -> Outcome:
@@ -99,14 +92,32 @@ class _Review:
         self._evidence = evidence
         self._head: Tree = evidence.trees.head
         self._layout = discover_layout(self._head)
+        self._names: dict[str, dict[str, list[str]]] = {}
         there = {file.path: file for file in files if file.status != "removed"}
         self.changed = [file for file in there.values() if self._counts(file.path)]
         self.submitted = list(served(evidence))
         self.pre_existing: list[Finding] = []
-        self._names: dict[str, dict[str, list[str]]] = {}
         self._texts: dict[str, Part[ChangedText]] = {file.path: changed_text(evidence, file) for file in self.changed}
         # Changed files that count as soon as one that counts runs them.
         self._others = {path: file for path, file in there.items() if path not in self._texts}
+
+    def _is_run(self, path: str) -> bool:
+        """Whether a serving script names this program, so that it may run it by a line that did not change."""
+        name = path.rpartition("/")[2]
+        program = path.endswith((*_SHELL, ".py")) or "." not in name
+        if any(name in self._by_name(folder) for folder in (self._layout.benchmarks, self._layout.launchers) if folder):
+            return False  # that one is meant
+        if not program or EVAL_CLIENT.search(path) or re.search(r"(?:^|/)(?:tests?|docs)/|(?:^|/)test_", path):
+            return False
+        named = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
+        return any(name in text and named.search(text) for text in self._serving_texts)
+
+    @cached_property
+    def _serving_texts(self) -> tuple[str, ...]:
+        """Every script and launcher of the head."""
+        folders = [folder for folder in (self._layout.benchmarks, self._layout.launchers) if folder]
+        paths = (path for folder in folders for path in self._head.list(folder) if path.endswith((*_SHELL, ".py")))
+        return tuple(read_text(self._head, path) or "" for path in paths if not any(part in path for part in _ASIDE))
 
     @property
     def files_read(self) -> int:
@@ -115,7 +126,7 @@ class _Review:
 
     def _counts(self, path: str) -> bool:
         """Whether a changed file can serve; a patch or a start-up hook counts wherever it lies, but for the evals'."""
-        if can_serve(path, self._layout, self._head):
+        if can_serve(path, self._layout, self._head) or self._is_run(path):
             return True
         hook = bool(STARTUP_HOOK.search(path) or PATCH_FILE.search(path))
         return hook and not re.search(r"eval|(?:^|/)tests?/|/deprecated/|/speedbench/", path)
@@ -134,37 +145,24 @@ class _Review:
         touches += [touch for touch in dict.fromkeys(followed) if touch not in touches]
         touches += [touch for item in self.submitted for touch in self._settings(item)]
         yield from self._judge(touches)
-        yield from self._unexplained(touches)
         yield from self._outside()
+        yield from self._uncovered()
         yield from self._already_there({touch.path for touch in touches if touch.hit.kind == "engine"})
 
-    def _unexplained(self, touches: Sequence[_Touch]) -> Iterator[Finding]:
-        """New lines that speak of the engine's files or hide what they run, and that no hit explains."""
-        for text in self._known_texts():
-            if not text.path.endswith(_SCRIPTS):
-                continue
-            ranges = [(t.hit.line, t.hit.end_line) for t in touches if t.path == text.path]
-            found = [
-                (number, line)
-                for number, line in text.added_lines
-                if _UNREAD.search(line)
-                and not line.lstrip().startswith("#")
-                and not _ONLY_READS.match(line)
-                and not any(first <= number <= last for first, last in ranges)
-            ]
-            for number, line in found[:_MOST_UNREAD]:
-                name = text.path.rpartition("/")[2]
-                said = shorten(line.strip(), _LONGEST_LINE)
-                message = f"{name} has a line that no rule explains; does it change the engine? {said}"
-                yield _finding(Status.JUDGEMENT, message, text.path, number, self._commit())
-
-    @staticmethod
-    def _settings(item: Served) -> Iterator[_Touch]:
+    def _settings(self, item: Served) -> Iterator[_Touch]:
         """What new settings of an entry's workers bring into the engine's process, or run before it."""
+        path, line = item.entry.path, item.entry.line
         for setting in item.new_settings:
-            for hit in read_shell("", f"export {setting}").hits:
-                line = item.entry.line
-                yield _Touch(item.entry.path, msgspec.structs.replace(hit, line=line, end_line=line))
+            name, _, value = setting.partition("=")
+            reading = read_shell("", f"export {name}={shlex.quote(value)}").at(line, line)
+            yield from (_Touch(path, hit) for hit in reading.hits)
+            for reference in reading.references:
+                target = self._resolve(path, reference)
+                if target is None:
+                    yield from self._unresolved(path, reference)
+                else:
+                    hits = self._read(target, short=_ANY).hits
+                    yield from (_Touch(target, hit, f"{path}:{line}") for hit in hits if hit.kind != "harness")
 
     def _known_texts(self) -> Iterator[ChangedText]:
         return (part.value for part in self._texts.values() if part.value is not None)
@@ -175,8 +173,6 @@ class _Review:
     # -- what the pull request adds -------------------------------------------------------------------------------
 
     def _new_touches(self, text: ChangedText) -> Iterator[_Touch]:
-        if not _worth_reading(text):
-            return
         aside = [hit for hit in read_file(text.path, text.text).hits if not text.adds(hit.line, hit.end_line)]
         before = self._hits_before(text) if any(hit.kind != "harness" for hit in aside) else Counter()
         for hit in read_file(text.path, text.text).hits:
@@ -199,8 +195,6 @@ class _Review:
         """What new lines use from elsewhere: files that they run, functions that other scripts define. What is unclear
         in an unchanged script was so before; in the setup of an engine's container it counts. Changed files are put
         into `waiting`, to be read like those that count by themselves."""
-        if not _worth_reading(text):
-            return
         references = [
             (text.path, reference)
             for reference in read_file(text.path, text.text).references
@@ -464,6 +458,17 @@ class _Review:
                         return text.path, number
         return None
 
+    def _uncovered(self) -> Iterator[Finding]:
+        """Patching that was there before, in scripts that lose lines and serve no submitted key: what kept it from
+        running may be what they lose."""
+        own = {path for item in self.submitted for path in item.own}
+        old = {finding.path: finding for finding in self.pre_existing if finding.status is Status.FAIL}
+        for text in self._known_texts():
+            finding = old.get(text.path)
+            if finding is not None and text.path not in own and text.loses_lines:
+                message = f"{finding.message} Lines of this script are gone: did they keep it from running?"
+                yield _finding(Status.JUDGEMENT, message, text.path, finding.line, self._commit())
+
     def _already_there(self, told: set[str]) -> Iterator[Finding]:
         """Patching in unchanged lines of the files that serve submitted keys."""
         relying: dict[str, str] = {}
@@ -493,11 +498,6 @@ def _finding(
     status: Status, message: str, path: str | None = None, line: int | None = None, commit: str | None = None
 ) -> Finding:
     return Finding(status=status, message=message, path=path, line=line, commit=commit)
-
-
-def _worth_reading(text: ChangedText) -> bool:
-    """Whether the new lines of a recipe can hold a hit; other files count as a whole."""
-    return not text.path.endswith(_RECIPES) or may_patch(text.text, text.added_commands)
 
 
 def _read(number: int) -> str:

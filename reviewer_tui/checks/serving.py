@@ -75,14 +75,16 @@ def _suits(helper: str, framework: str) -> bool:
 
 
 def can_serve(path: str, layout: Layout, tree: Tree) -> bool:
-    """Whether a file can decide what is served: benchmark scripts and recipes, launchers, and the workflows that start
-    launchers. Archives, translations and prose cannot."""
+    """Whether a file can decide what is served: benchmark scripts and recipes, launchers with the package that they
+    stand in, and the workflows that start launchers. Archives, translations and prose cannot."""
     if any(part in f"/{path}" for part in _ASIDE) or path.endswith((".md", "_zh.md")):
         return False
     if path.startswith(f"{layout.benchmarks}/"):
         return True
-    if layout.launchers and path.startswith(f"{layout.launchers}/"):
-        return not path.rpartition("/")[2].startswith("test_")
+    package = layout.launchers.rpartition("/")[0] if layout.launchers else ""
+    beside = package if package and f"{package}/" != layout.root else layout.launchers
+    if beside and path.startswith(f"{beside}/"):
+        return "/tests/" not in path and not path.rpartition("/")[2].startswith("test_")
     return path.startswith(_WORKFLOWS) and _starts_launchers(path, layout, tree)
 
 

@@ -53,15 +53,17 @@ _SHELLS = frozenset({"bash", "sh", "dash", "zsh"})
 
 class ShellCommand(msgspec.Struct, frozen=True, kw_only=True):
     """One command. `words` are as written, without quotes, variables as `${NAME}`; `line` to `end_line` (from 1,
-    inclusive) are its lines, here-documents included; `targets` are the files its output goes to; `stdin` is the text
-    of its here-documents; `folder` is the argument of the `cd` before it; `piped` is the program whose output it reads
-    and `feeds` the one that reads its own (`?`: another kind of command); `function` is the function it stands in."""
+    inclusive) are its lines, here-documents included; `targets` are the files its output goes to; `source` is the file
+    it reads, `stdin` the text of its here-documents; `folder` is the argument of the `cd` before it; `piped` is the
+    program whose output it reads and `feeds` the one that reads its own (`?`: another kind of command); `function` is
+    the function it stands in."""
 
     words: tuple[str, ...]
     line: int
     end_line: int
     assignments: tuple[tuple[str, str], ...] = ()
     targets: tuple[str, ...] = ()
+    source: str = ""
     stdin: str = ""
     stdin_line: int = 0
     folder: str = ""
@@ -195,6 +197,7 @@ class Script:
             else:
                 words.append(self._word(item, depth))
         targets, stdin, stdin_line, last = self._redirects(simple.redirects, depth)
+        sources = [item.target for item in simple.redirects if item.operator == "<" and item.target is not None]
         # Words come in the order of their lines, so the last ones tell where the command ends.
         last = max(simple.line, last, *(_last_line(items[-1]) for items in (simple.assignments, simple.words) if items))
         command = ShellCommand(
@@ -203,6 +206,7 @@ class Script:
             end_line=last + self._shift,
             assignments=assignments,
             targets=targets,
+            source=self._word(sources[-1], depth) if sources else "",
             stdin=stdin,
             stdin_line=stdin_line + self._shift if stdin_line else 0,
             folder=self._folder,

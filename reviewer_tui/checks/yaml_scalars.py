@@ -1,4 +1,4 @@
-"""The scalars of any YAML text with their keys and lines, read as a stream: aliases are left out, nothing is built."""
+"""The scalars of any YAML text with their keys and lines, read as a stream: nothing is built."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ MAX_DEPTH = 64
 
 class Scalar(msgspec.Struct, frozen=True):
     """One value: the keys that lead to it (list elements add none), its text, and the line (from 1) where the text
-    begins. `key` is the nearest key, empty at the top."""
+    begins. `key` is the nearest key, empty at the top; `sequence` tells the list it is an element of (0: of none). What
+    an alias stands for is there again, at the alias's line."""
 
     keys: tuple[str, ...]
     value: str
     line: int
+    sequence: int = 0
 
     @property
     def key(self) -> str:
@@ -37,18 +39,21 @@ def scalars(text: str) -> tuple[Scalar, ...] | None:
     if len(text) > MAX_TEXT:
         return None
     try:
-        return tuple(_walk(yaml.parse(text, Loader=EventLoader)))
+        return tuple(_Reader().read(yaml.parse(text, Loader=EventLoader)))
     except (yaml.YAMLError, RecursionError, ValueError):
         return None
 
 
 class _Frame:
-    """An open collection. In a mapping `key` is None while a key is due, and the key's text while its value is."""
+    """An open collection. In a mapping `key` is None while a key is due, and the key's text while its value is.
+    `anchor` names it; `start` and `depth` are how many values and keys came before it."""
 
-    def __init__(self, is_mapping: bool) -> None:
-        self.is_mapping = is_mapping
+    def __init__(self, *, sequence: int, anchor: str | None = None, start: int = 0, depth: int = 0) -> None:
+        self.sequence = sequence
+        self.is_mapping = sequence == 0
         self.key: str | None = None
         self.key_is_open = False
+        self.anchor, self.start, self.depth = anchor, start, depth
 
     def closes(self, key: str = "") -> None:
         """A node of this collection is complete; `key` is its text, should it be a key."""
@@ -61,28 +66,66 @@ class _Frame:
         self.key_is_open = self.is_mapping and self.key is None
 
 
-def _walk(events: Iterator[yaml.Event]) -> Iterator[Scalar]:
-    stack = [_Frame(is_mapping=False)]
-    count = 0
-    for event in events:
-        if isinstance(event, yaml.ScalarEvent):
-            frame = stack[-1]
-            if not (frame.is_mapping and frame.key is None):
-                count += 1
-                if count > MAX_SCALARS:
-                    raise ValueError("too many values")
-                keys = tuple(outer.key for outer in stack if outer.key is not None)
-                block = event.style in ("|", ">")
-                line = event.start_mark.line if event.start_mark else 0
-                yield Scalar(keys, event.value, line + (2 if block else 1))
-            frame.closes(event.value)
-        elif isinstance(event, yaml.AliasEvent):
-            stack[-1].closes()
-        elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
-            if len(stack) > MAX_DEPTH:
-                raise ValueError("too deep")
-            stack[-1].opens()
-            stack.append(_Frame(isinstance(event, yaml.MappingStartEvent)))
-        elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
-            stack.pop()
-            stack[-1].closes()
+class _Reader:
+    def __init__(self) -> None:
+        self._stack = [_Frame(sequence=-1)]
+        self._found: list[Scalar] = []
+        self._anchors: dict[str, tuple[Scalar, ...]] = {}
+        self._sequences = 0
+
+    def read(self, events: Iterator[yaml.Event]) -> list[Scalar]:
+        for event in events:
+            frame = self._stack[-1]
+            if isinstance(event, yaml.ScalarEvent):
+                self._scalar(event, frame)
+                frame.closes(event.value)
+            elif isinstance(event, yaml.AliasEvent):
+                self._alias(event, frame)
+                frame.closes()
+            elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
+                self._open(event, frame)
+            elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
+                closed = self._stack.pop()
+                if closed.anchor is not None:
+                    inner = self._found[closed.start :]
+                    self._anchors[closed.anchor] = tuple(_below(scalar, closed.depth) for scalar in inner)
+                self._stack[-1].closes()
+        return self._found
+
+    def _keys(self) -> tuple[str, ...]:
+        return tuple(outer.key for outer in self._stack if outer.key is not None)
+
+    def _scalar(self, event: yaml.ScalarEvent, frame: _Frame) -> None:
+        mark = event.start_mark.line if event.start_mark else 0
+        line = mark + (2 if event.style in ("|", ">") else 1)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = (Scalar((), event.value, line),)
+        if not (frame.is_mapping and frame.key is None):
+            self._add(Scalar(self._keys(), event.value, line, max(frame.sequence, 0)))
+
+    def _alias(self, event: yaml.AliasEvent, frame: _Frame) -> None:
+        line = (event.start_mark.line if event.start_mark else 0) + 1
+        for scalar in self._anchors.get(event.anchor or "", ()):
+            sequence = scalar.sequence or max(frame.sequence, 0)
+            self._add(Scalar((*self._keys(), *scalar.keys), scalar.value, line, sequence))
+
+    def _open(self, event: yaml.CollectionStartEvent, frame: _Frame) -> None:
+        if len(self._stack) > MAX_DEPTH:
+            raise ValueError("too deep")
+        frame.opens()
+        sequence = 0
+        if isinstance(event, yaml.SequenceStartEvent):
+            self._sequences += 1
+            sequence = self._sequences
+        start, depth = len(self._found), len(self._keys())
+        self._stack.append(_Frame(sequence=sequence, anchor=event.anchor, start=start, depth=depth))
+
+    def _add(self, scalar: Scalar) -> None:
+        if len(self._found) >= MAX_SCALARS:
+            raise ValueError("too many values")
+        self._found.append(scalar)
+
+
+def _below(scalar: Scalar, depth: int) -> Scalar:
+    """A value as it is seen from inside a collection that this many keys lead to."""
+    return Scalar(scalar.keys[depth:], scalar.value, scalar.line, scalar.sequence)

@@ -46,23 +46,6 @@ def changed(base: str, text: str) -> ChangedText:
     return ChangedText(path="x.sh", text=text, base=base, added=added_lines(base, text))
 
 
-@pytest.mark.parametrize(
-    ("base", "text", "seen"),
-    [
-        ("pip install \\\n  a\n", "pip install \\\n  a \\\n  b\n", "pip install"),
-        ("python3 - <<'PY'\na = 1\nPY\n", "python3 - <<'PY'\na = 1\nb = 2\nPY\n", "python3 -"),
-        ("x=1\n", "x=1\ny=2\n", "y=2"),
-    ],
-)
-def test_a_new_line_comes_with_the_command_that_it_continues(base: str, text: str, seen: str) -> None:
-    assert seen in changed(base, text).added_commands
-
-
-def test_comments_are_no_commands_but_those_of_other_languages_are() -> None:
-    assert changed("x\n", "x\n# pip install vllm\n").added_commands == ""
-    assert "# secret" in changed("cat <<E\nE\n", "cat <<E\n# secret\nE\n").added_commands
-
-
 # -- YAML -------------------------------------------------------------------------------------------------------------
 
 WORDS = st.text("abc xyz-_:{}", min_size=1, max_size=8)
@@ -87,15 +70,28 @@ def test_scalars_are_the_leaves_of_the_document(value: dict[str, Any]) -> None:
     assert [(scalar.keys, scalar.value) for scalar in found] == leaves(value)
 
 
-def test_scalars_know_their_lines_and_do_without_aliases() -> None:
-    found = scalars("a: &x 1\nb: *x\nc:\n  - d: |\n      one\n      two\n? [k]\n: v\n")
+def test_scalars_know_their_lines_and_aliases_stand_for_what_they_name() -> None:
+    found = scalars("a: &x 1\nb: *x\nc:\n  - d: |\n      one\n      two\n? [k]\n: v\ne: &m {f: [g, h]}\ni: *m\n")
     assert found is not None
     assert [(s.key, s.value, s.line) for s in found] == [
         ("a", "1", 1),
+        ("b", "1", 2),
         ("d", "one\ntwo\n", 5),
         ("", "k", 7),
         ("", "v", 8),
+        ("f", "g", 9),
+        ("f", "h", 9),
+        ("f", "g", 10),
+        ("f", "h", 10),
     ]
+    assert [s.sequence for s in found[-4:]] == [3, 3, 3, 3]
+    assert found[-1].keys == ("i", "f")
+
+
+def test_aliases_that_multiply_end() -> None:
+    bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+    bomb += "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 12))
+    assert scalars(bomb) is None
 
 
 @pytest.mark.parametrize("text", ["a: [", "a: b: c", "[" * (MAX_DEPTH + 2), "\x00"])

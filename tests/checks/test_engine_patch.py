@@ -446,7 +446,7 @@ def test_a_command_in_a_recipe_is_found_on_its_line() -> None:
         ("experimental/aiter_site/sitecustomize.py", "import aiter\n", Status.FAIL),
         ("benchmarks/patch_scheduler.py", "import vllm\np = vllm.__file__\nopen(p, 'w').write('')\n", Status.FAIL),
         ("benchmarks/plug.py", "from vllm.core import Scheduler\nScheduler.step = lambda self: None\n", Status.FAIL),
-        ("benchmarks/up.py", "import subprocess\nsubprocess.run(['pip', 'install', 'vllm'])\n", Status.JUDGEMENT),
+        ("benchmarks/up.py", "import subprocess\nsubprocess.run(['pip', 'install', 'vllm'])\n", Status.FAIL),
         ("benchmarks/mounts.py", "MOUNTS = f'{folder}:/sgl-workspace/sglang'\n", Status.JUDGEMENT),
         ("benchmarks/client.py", "import json\nopen('x', 'w').write(json.dumps({}))\n", Status.PASS),
         ("benchmarks/llm-d/Dockerfile", "FROM vllm/vllm-openai:v1\n", Status.JUDGEMENT),

@@ -10,6 +10,7 @@ from reviewer_tui.checks.patches.reading import Hit
 from reviewer_tui.checks.patches.rules import Kind
 
 _SHOWN = 60
+_NOTHING = ("", "0", "none", "false", "off")
 _ENGINE_FOLDER = re.compile(
     rf"(?:^|/)(?:{rules.ENGINE_MODULES})(?:[-_]?(?:src|source|fork|patched|dev|site|main))?(?:/|$)"
 )
@@ -19,7 +20,7 @@ _LISTS = ("PYTHONPATH", "LD_LIBRARY_PATH", "PATH")
 def read_setting(name: str, value: str, around: str, line: int, end_line: int) -> Iterator[Hit]:
     """What a variable with this value does; `around` is the text of the command that sets it. Empty values do
     nothing."""
-    found = _effect(name, value, around) if value.strip("\"'") else None
+    found = _effect(name, value, around) if value.strip("\"'").lower() not in _NOTHING else None
     if found is not None:
         what = f"{found[1]} ({name} {value[:_SHOWN]})"
         yield Hit(kind=found[0], line=line, end_line=end_line, what=what)

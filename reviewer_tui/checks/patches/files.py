@@ -18,6 +18,7 @@ from reviewer_tui.checks.patches.recipes import read_recipe
 from reviewer_tui.checks.patches.shell import read_shell
 
 _SHELL = re.compile(r"#!\S*(?:bash|sh|env (?:bash|sh))\b")
+_ENGINE_FILE = re.compile(rf"/(?:{rules.ENGINE_MODULES})/(?:[\w-]+/)*[\w-]+\.py\Z")
 _PYTHON = re.compile(r"#!.*python")
 
 
@@ -33,14 +34,19 @@ def read_file(path: str, text: str) -> Reading:
     if path.endswith(rules.SHELL_ENDINGS) or _SHELL.match(text):
         return read_shell(path, text)
     if path.endswith(".py") or _PYTHON.match(text):
-        return Reading(hits=tuple(read_python(name, text)))
+        hits = tuple(read_python(name, text, read_shell))
+        if not hits and _ENGINE_FILE.search(path):
+            return _whole("unclear", lines, "is named like a file of the engine: does it take that one's place?")
+        return Reading(hits=hits)
     if path.startswith(".github/"):
         return _on_the_host(read_recipe(path, text))
     if path.endswith((".yaml", ".yml", ".json")):
         return read_recipe(path, text)
-    if name.startswith(("Dockerfile", "Containerfile")) or name.endswith(".dockerfile"):
+    if rules.DOCKERFILE.search(name):
         return _whole("unclear", lines, "builds an image; the pinned one must run as shipped")
-    if rules.may_replace(text):
+    if rules.CODE_OR_PACKAGES.search(name):
+        return _whole("unclear", lines, "is code or a list of packages that an engine may be built from")
+    if rules.may_replace(text) or rules.SAYS_COMMANDS.search(text):
         return _whole("unclear", lines, "is no program that can be read, and its text speaks of changing the image")
     return Reading()
 

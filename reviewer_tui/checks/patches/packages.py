@@ -16,7 +16,7 @@ _WITH_VALUE = frozenset(
         *("-i", "--index-url", "--extra-index-url", "-f", "--find-links", "-c", "--constraint", "--python", "--prefix"),
         *("--root", "--platform", "--progress-bar", "--timeout", "--retries", "--trusted-host", "--cache-dir", "--abi"),
         *("--config-settings", "-C", "--index-strategy", "--torch-backend", "--link-mode", "--index", "-t", "--target"),
-        "--python-version",
+        *("--python-version", "--upgrade-strategy", "--only-binary", "--no-binary", "--report", "--log", "--cert"),
     }
 )
 _OWN_PYTHON = re.compile(r"AIPERF|EVAL|VERIFIER|VENV|BENCH|CLIENT")

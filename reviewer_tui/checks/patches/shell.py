@@ -33,8 +33,16 @@ _VARIABLE = re.compile(r"\$\{(\w+|[@*])(?::?[-=+?](.*))?\}\Z", re.S)
 _WORD = re.compile(r"(?:\$\([^()]*\)|\$\{[^{}]*\}|\S)+")
 _VARIABLE_FIRST = re.compile(r"\$\{(\w+)(?::?[-=+?]([^{}]*))?\}")
 _EXPANSIONS = re.compile(r"\$\{[^{}]*\}")
+_READ = re.compile(r"\$\{[!#]?(\w+)")
+_PACKAGE = re.compile(r"[A-Za-z][\w-]*(?===)")
 _GIVEN = re.compile(r"[@*\d]\Z")
 _FINDS_PROGRAM = re.compile(r"\$\((?:which|command -v|type -[pP])\s+([\w.-]+)")
+_HOOK = re.compile(
+    r"(?:\w+_)?(?:PRE|POST|SETUP|INIT|PROLOG|EPILOG)\w*(?:CMD|COMMAND|HOOK|SCRIPT)S?\Z|(?:PRE|POST)_\w+\Z"
+)
+_RUNS_A_TEXT = re.compile(r"\bsystem\s*\(|\|\s*&?\s*[\"'](?:sh|bash)|\|\s*getline")
+_SED_RUNS = re.compile(r"(?:^|[;{}\s$\d/])[ew]\s+\S")
+_BATCH = re.compile(r"#SBATCH\s+(--container-(?:image|mounts?|name)\S*)")
 _BIN = re.compile(r"(?:^|/)s?bin/[^/]+\Z")
 _MOUNT = re.compile(r"[\w./${}@:=-]*?:(/[\w./*-]+)")
 
@@ -51,6 +59,7 @@ _WRAPPERS: dict[str, tuple[str, int]] = {
     "xargs": ("-n -I -P -L -d -a -E -s", 0),
     "stdbuf": ("-i -o -e", 0),
     "exec": ("-a", 0),
+    "trtllm-llmapi-launch": ("", 0),
     **dict.fromkeys(("nohup", "command", "builtin", "time", "setsid", "chronic", "coproc", "then", "do"), ("", 0)),
 }
 # Programs that run another somewhere behind options of many forms.
@@ -66,7 +75,8 @@ _STARTERS = frozenset(
 def read_shell(path: str, text: str) -> Reading:
     """What a shell script does, command by command."""
     reader = _ShellReader(read_script(text, path))
-    return Reading(hits=tuple(dict.fromkeys(reader.hits())), references=tuple(dict.fromkeys(reader.references)))
+    hits = (*reader.hits(), *(_batch_options(text) if "#SBATCH" in text else ()))
+    return Reading(hits=tuple(dict.fromkeys(hits)), references=tuple(dict.fromkeys(reader.references)))
 
 
 _Reader = Callable[[ShellCommand, str, Sequence[str]], Iterator[Hit]]
@@ -95,6 +105,7 @@ class _ShellReader:
             "rm": self._remove,
             **dict.fromkeys(("docker", "podman", "buildah"), self._container),
             "alias": self._hide,
+            **dict.fromkeys(("kubectl", "oc"), self._kubernetes),
         }
 
     def hits(self) -> Iterator[Hit]:
@@ -126,14 +137,38 @@ class _ShellReader:
             yield from read_setting(name, shown, around, command.line, command.end_line)
             if name == "SRTCTL_SETUP_SCRIPT" and re.fullmatch(r"[\w./-]+\.\w+", value):
                 self._refer(value, "setup", command)
+            elif _HOOK.match(name) and value and not value.startswith("$"):
+                yield from self._text(command, value)
+            elif name == "IMAGE" and re.search(r"[:/#]", value) and "$" not in value:
+                yield self._hit(command, "unclear", f"names an image of its own ({value[:60]})")
+            elif "MOUNT" in name:
+                yield from self._mounts(command, value)
+        for name, value in command.assignments:
+            if name not in self._used and self._says_engine(value):
+                yield self._hit(
+                    command, "unclear", f"puts a part of the engine into {name}, which other scripts may use"
+                )
         for target in command.targets:
             yield from self._into(command, target, "writes")
         yield from self._runs(command, 0)
+
+    @cached_property
+    def _used(self) -> frozenset[str]:
+        """The variables that the script itself reads."""
+        texts = (text for c in self._script.commands for text in (*c.words, *(value for _, value in c.assignments)))
+        return frozenset(name for text in texts if "$" in text for name in _READ.findall(text)) | {"PYTHONPATH", "PATH"}
+
+    @staticmethod
+    def _says_engine(value: str) -> bool:
+        packages = (rules.package_rule(found[0]) for word in value.split() if (found := _PACKAGE.match(word)))
+        return rules.place(value) == "engine" or any(rule.kind == "engine" for rule in packages)
 
     def _settings(self, command: ShellCommand) -> Iterator[tuple[str, str]]:
         yield from command.assignments
         for word in command.words:
             name, sign, value = word.partition("=")
+            if sign and name.startswith("--env"):
+                name, sign, value = value.partition("=")
             if sign and re.fullmatch(r"(?:-e)?[A-Z_][A-Z0-9_]*", name):
                 yield name.removeprefix("-e"), value
 
@@ -161,11 +196,24 @@ class _ShellReader:
         name, arguments = word.rpartition("/")[2], command.words[1:]
         if name in ("command", "type", "hash") and arguments[:1] != ("-p",) and _only_asks(name, arguments):
             return
+        known = name in self._programs or name in rules.KNOWN_PROGRAMS
+        found = list(self._what_it_does(command, word, known, depth))
+        yield from found
+        writes = name in rules.WRITERS or name in self._functions or not known
+        reads = name in _WRAPPERS or name in _STARTERS or name in _SHELLS or _PYTHON.match(name) or _PIP.match(name)
+        if writes and not reads and not found:
+            if self._place(command, *arguments) is not None:
+                yield self._hit(command, "unclear", "names files of the engine, and what it does to them is not plain")
+            elif command.folder == "/" and name in ("tar", "unzip", "rsync", "cp"):
+                yield self._hit(command, "unclear", "puts files below the root of the image")
+
+    def _what_it_does(self, command: ShellCommand, word: str, known: bool, depth: int) -> Iterator[Hit]:
+        """What the rule for a program reads; what stands elsewhere becomes a reference."""
+        name, arguments = word.rpartition("/")[2], command.words[1:]
         if name in self._functions:
             if name in self._passing_on:
                 yield from self._started(command, depth)
             return
-        known = name in self._programs or name in rules.KNOWN_PROGRAMS
         if name in self._programs:
             yield from self._programs[name](command, name, arguments)
         if name in _WRAPPERS:
@@ -184,7 +232,7 @@ class _ShellReader:
             self._refer(word, "script", command)
         elif "/" in word and not (known and _BIN.search(word)):
             self._refer(word, "program", command)
-        elif not known:
+        elif not known and arguments not in (("--version",), ("-v",), ("-V",)):
             self._refer(word, "function", command)
         if command.stdin and not known and name not in _SHELLS and not _PYTHON.match(name):
             yield from self._program_text(command, command.stdin, arguments)
@@ -208,7 +256,8 @@ class _ShellReader:
         values = self._values(variable)
         if not values:
             self._refer(word, "variable", command)
-        for value in values:
+        # Elements that are set one by one, and words that are added later, make one command together.
+        for value in (*values, *((" ".join(values),) if len(values) > 1 else ())):
             words = _WORD.findall(value)
             meant = msgspec.structs.replace(command, words=(*words, *command.words[1:]))
             if words[:1] != [word]:
@@ -223,7 +272,9 @@ class _ShellReader:
 
     def _wrapped(self, command: ShellCommand, name: str, depth: int) -> Iterator[Hit]:
         """The program behind a wrapper: the first word that is no option, setting or number of the wrapper's."""
-        with_value, leading = _WRAPPERS.get(name, ("", 0))
+        with_value, leading = _WRAPPERS[name]
+        if name == "env" and (texts := list(_after(command.words, "-S", "--split-string"))):
+            yield from self._text(command, texts[0])
         words, index = command.words, 1
         while index < len(words):
             word = words[index]
@@ -239,16 +290,26 @@ class _ShellReader:
     def _started(self, command: ShellCommand, depth: int) -> Iterator[Hit]:
         """The program behind options of many forms: the first word that a rule reads, or else each script that is
         named."""
-        for index, word in enumerate(command.words[1:], 1):
+        words = command.words
+        for index, word in enumerate(words[1:], 1):
             name = word.rpartition("/")[2]
             if not word.startswith("-") and (
                 name in self._programs or name in _SHELLS[:4] or _PYTHON.match(name) or _PIP.match(name)
             ):
-                yield from self._behind(command, command.words[index:], depth)
+                yield from self._behind(command, words[index:], depth)
                 return
-        for word in command.words[1:]:
+        if words[0] == "uv" and any(word in ("add", "sync") for word in words[1:3]):
+            yield self._hit(command, "unclear", "installs what another file lists")
+        elif words[0] == "ssh":
+            yield from self._text(command, next((word for word in words[1:] if re.search(r"\s", word)), ""))
+        for word in words[1:]:
             if _SCRIPT_NAME.match(word):
                 self._refer(word, "script", command)
+
+    def _kubernetes(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
+        """A program that is run in a pod."""
+        if "exec" in arguments and "--" in arguments:
+            yield from self._behind(command, arguments[arguments.index("--") + 1 :], 0)
 
     def _refer(self, name: str, how: How, command: ShellCommand) -> None:
         """Notes what is used from elsewhere."""
@@ -333,8 +394,18 @@ class _ShellReader:
             yield self._hit(command, kind, f"{verb} into files of {whose}")
         elif re.match(r"\$\{?\w*(?:VLLM|SGLANG|AITER|FLASHINFER|SITE|DIST_|PACKAGE)(?!\w*LOG)\w*", target):
             yield self._hit(command, "unclear", f"{verb} to a place whose name speaks of the engine")
+        elif (found := _VARIABLE.match(target)) and found[1].islower() and found[1] not in self._script.values:
+            if not _GIVEN.match(found[1]):
+                yield self._hit(command, "unclear", f"{verb} to a file whose name is made at run time")
+        elif rules.SHELL_STARTUP.search(expanded):
+            yield self._hit(command, "unclear", f"{verb} a file that every shell reads at its start")
         elif rules.SYSTEM_PLACE.search(expanded):
             yield self._hit(command, "unclear", f"{verb} into the image's libraries or its root")
+
+    def _mounts(self, command: ShellCommand, value: str) -> Iterator[Hit]:
+        for path in _MOUNT.findall(self._script.expanded(value)):
+            if rules.place(path) is not None:
+                yield mounted(path, command.line, command.end_line)
 
     # -- programs -------------------------------------------------------------------------------------------------
 
@@ -359,7 +430,11 @@ class _ShellReader:
         verb = next((word for word in arguments if re.fullmatch(r"[a-z][a-z-]+", word)), "")
         if verb in ("apply", "am"):
             yield from self._apply(command, program, arguments)
+        elif any(re.match(r"alias\.|core\.|include\.|filter\.|credential\.helper=!", word) for word in arguments):
+            yield self._hit(command, "unclear", "makes git run something of its own")
         elif verb == "clone":
+            if arguments and self._place(command, arguments[-1]):
+                yield self._hit(command, "unclear", "puts files among those of the engine")
             if any(rules.REPOSITORIES[0].names.search(word) for word in self._script.expanded(command.text).split()):
                 yield self._hit(command, "unclear", "fetches the sources of an engine")
         elif verb in ("checkout", "reset", "pull", "merge", "cherry-pick", "switch") and self._place(
@@ -368,18 +443,25 @@ class _ShellReader:
             yield self._hit(command, "engine", "moves the engine's source tree to another state")
 
     def _edit(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
+        if program in ("awk", "gawk", "perl") and any(map(_RUNS_A_TEXT.search, arguments)):
+            yield self._hit(command, "unclear", "runs commands out of a program of its own")
+        if program == "sed" and any(_SED_RUNS.search(word) for word in arguments if not word.startswith("-")):
+            yield self._hit(command, "unclear", "runs commands or writes files by itself")
         in_place = program in ("ed", "ex", "vim") or any(re.match(r"-[a-zA-Z]*i|--in-place", w) for w in arguments)
         if not in_place:
             return
         # What is edited is named last.
         target = arguments[-1] if arguments else ""
-        kind = self._place(command, target)
+        files = [word for word in arguments if not word.startswith("-")][1:] or [target]
+        kind = self._place(command, *files)
         if kind == "engine":
             yield self._hit(command, "engine", "edits files of the installed engine in place")
         elif kind == "unclear":
             yield self._hit(command, "unclear", "edits files of a library that the engine uses in place")
         elif rules.LAUNCH_CONFIG.search(self._script.expanded(target)) or rules.LAUNCH_CONFIG.search(command.text):
             yield self._hit(command, "harness", "fills in a recipe or a launch setting")
+        elif re.search(r"\.(?:csv|tsv|log|txt|jsonl)\b", target):
+            return
         elif rules.ORCHESTRATION.search(self._script.expanded(f"{command.folder} {target}")):
             yield self._hit(command, "unclear", "edits the job launcher (srt-slurm), which is no engine")
         else:
@@ -389,6 +471,10 @@ class _ShellReader:
         runs = command.feeds in ("bash", "sh", "python", "python3", "patch") and program in ("curl", "wget")
         if runs and "astral.sh/uv/" not in command.text:
             yield self._hit(command, "unclear", "runs a program from the network")
+        if program == "tar" and any(
+            re.match(r"--(?:to-command|checkpoint-action|use-compress|rsh)|-I", w) for w in arguments
+        ):
+            yield self._hit(command, "unclear", "runs a program on what it unpacks")
         for target in _destinations(program, arguments):
             yield from self._into(command, target, "copies")
 
@@ -401,8 +487,14 @@ class _ShellReader:
             yield self._hit(command, "engine", "mounts something over files of the image")
 
     def _container(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
-        if any(word in ("build", "commit", "buildx") for word in arguments[:3]):
-            yield self._hit(command, "unclear", "builds an image; the pinned one must run as shipped")
+        verb = next((word for word in arguments if not word.startswith("-")), "")
+        if verb in ("build", "commit", "buildx", "load", "import", "tag", "cp") or "image" in arguments[:1]:
+            yield self._hit(command, "unclear", "makes or changes an image; the pinned one must run as shipped")
+        if any(
+            re.match(r"--(?:volumes-from|env-file|entrypoint=(?!\S*\b(?:bash|sh|python3?)\b))\b", word)
+            for word in arguments
+        ):
+            yield self._hit(command, "unclear", "brings files, settings or a program that are not read here")
 
     def _install_system(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
         if program in ("dpkg", "rpm"):
@@ -469,9 +561,11 @@ class _ShellReader:
 
     def _run(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
         name = next((word for word in arguments if not word.startswith("-")), "")
-        if any(re.fullmatch(r"-[a-z]*c", word) for word in arguments):
-            return  # its text is part of the script
-        if not name or "-s" in arguments:
+        if any(re.fullmatch(r"-[a-z]*[cn]", word) for word in arguments):
+            return  # its text is part of the script, or only checked
+        if command.source and (not name or "-s" in arguments):
+            self._refer(command.source, "script", command)
+        elif not name or "-s" in arguments:
             if command.piped not in ("", "curl", "wget") and not command.stdin:
                 yield self._hit(command, "unclear", "runs what comes through a pipe")
         elif re.search(r"\$\(.*\b(?:curl|wget)\b", name) or name.rpartition("/")[2] in self._downloads:
@@ -500,6 +594,8 @@ class _ShellReader:
             yield from self._program_text(command, text, arguments[place + 1 :])
         elif command.stdin:
             yield from self._program_text(command, command.stdin, arguments)
+        elif command.source and arguments in ((), ("-",)):
+            self._refer(command.source, "script", command)
         else:
             name = next((word for word in arguments if not word.startswith("-")), "")
             if name.rpartition("/")[2] in self._downloads:
@@ -517,11 +613,15 @@ class _ShellReader:
         if shell and "python" not in command.stdin.partition("\n")[0]:
             yield from self._text(command, command.stdin, command.stdin_line)
         else:
-            hits = tuple(read_python(" ".join(targets), command.stdin))
+            hits = tuple(read_python(" ".join(targets), command.stdin, read_shell, certain=False))
             yield from Reading(hits=hits).moved(command.stdin_line - 1).hits
 
     def _program_text(self, command: ShellCommand, text: str, arguments: Sequence[str]) -> Iterator[Hit]:
         """A Python program that stands in the script."""
+        members = Reading(
+            hits=tuple(hit for hit in read_python("", text, read_shell, certain=False) if "(Python)" not in hit.what)
+        )
+        yield from members.at(command.line, command.end_line).hits
         if not rules.WRITES.search(text) and not rules.OPAQUE.search(text):
             return
         given = [word for word in arguments if word != "-"]
@@ -551,7 +651,10 @@ class _ShellReader:
                 yield self._hit(command, "unclear", f"removes {', '.join(names)} from the image")
         if "install" not in arguments:
             return
-        for item in installed(self._script, command, arguments[arguments.index("install") + 1 :]):
+        items = list(installed(self._script, command, arguments[arguments.index("install") + 1 :]))
+        if not items:
+            yield self._hit(command, "unclear", "installs packages that are named elsewhere")
+        for item in items:
             yield self._hit(command, item.kind, f"installs {item.name}: {item.reason}")
 
     def _options(self, command: ShellCommand) -> Iterator[Hit]:
@@ -562,13 +665,24 @@ class _ShellReader:
                 ("--container-mounts=", "--volume=", "--mount=", "--bind=")
             ):
                 value = word.partition("=")[2] if "=" in word else following
-                for path in _MOUNT.findall(self._script.expanded(value)):
-                    if rules.place(path) is not None:
-                        yield mounted(path, command.line, command.end_line)
+                yield from self._mounts(command, value)
             elif word == "--setup-script" and re.fullmatch(r"[\w./-]+\.\w+", following):
                 self._refer(following, "setup", command)
-            elif re.match(r"--(?:worker-extension-cls|worker-cls|load-plugins?)\b", word):
+            elif rules.LOADS_CODE.match(f"{word} {following}") and not rules.OWN_MEMBER.match(
+                word.partition("=")[2] or following
+            ):
                 yield self._hit(command, "unclear", "loads code of its own into the engine")
+
+
+def _batch_options(text: str) -> Iterator[Hit]:
+    """What the job's own options, which stand in comments, put in the place of the image or over its files."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if (found := _BATCH.match(line)) is None:
+            continue
+        places = [path for path in _MOUNT.findall(found[1]) if rules.place(path) is not None]
+        yield from (mounted(path, number, number) for path in places)
+        if not places:
+            yield Hit(kind="unclear", line=number, end_line=number, what=f"chooses its container itself ({found[1]})")
 
 
 def _destinations(program: str, arguments: Sequence[str]) -> Iterator[str]:

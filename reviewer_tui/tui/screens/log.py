@@ -47,7 +47,9 @@ class LogScreen(TextScreen):
             app.from_thread(partial(self._show_log, log))
 
     def _show_log(self, log: JobLog) -> None:
-        self._show(f"{log_title(log)}, Esc closes  {collapse(self._job.name)}", [_line(text) for text in log_lines(log)])
+        self._show(
+            f"{log_title(log)}, Esc closes  {collapse(self._job.name)}", [_line(text) for text in log_lines(log)]
+        )
         pane = self.query_one(Pane)
         pane.call_after_refresh(pane.action_last)
 
