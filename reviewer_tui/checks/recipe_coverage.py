@@ -21,8 +21,8 @@ from reviewer_tui.model.finding import Status, worst
 from reviewer_tui.model.tree import Tree
 from reviewer_tui.policy.policy import Policy
 from reviewer_tui.recipes.arm import Engine
-from reviewer_tui.recipes.compare import ArmComparison
-from reviewer_tui.recipes.find import Proposal, find
+from reviewer_tui.recipes.compare import ArmComparison, PolicyName, VariantComparison, gaps_of
+from reviewer_tui.recipes.find import Proposal, candidate_pages, propose
 from reviewer_tui.recipes.reading import NOT_PUBLISHED
 from reviewer_tui.recipes.submitted import Variant
 from reviewer_tui.sweeps.configs import Configs
@@ -142,10 +142,10 @@ def _rows(
     unread: dict[str, tuple[Unread, ...]] = {}
     for key, entry in entries.items():
         arms[key], unread[key] = arms_at(tree, entry, routers=demands.roles_apart)
-    best = dict(_best_pages((variant for found in arms.values() for variant in found), trees, demands))
+    pages = best_pages([variant for found in arms.values() for variant in found], trees, demands.policy)
     for key, entry in entries.items():
-        for variants in _by_kind(arms[key]).values():
-            yield key_coverage(variants, best[_kind(variants[0])], trees, unread[key])
+        for kind, variants in _by_kind(arms[key]).items():
+            yield key_coverage(variants, pages[kind], trees, unread[key])
         if not arms[key]:
             yield _unread_key(entry, unread[key])
 
@@ -161,20 +161,71 @@ def _by_kind(variants: Iterable[Variant]) -> dict[_Kind, list[Variant]]:
     return kinds
 
 
-def _best_pages(
-    variants: Iterable[Variant], trees: Mapping[Engine, Tree], demands: Demands
-) -> Iterator[tuple[_Kind, Proposal | DataError | None]]:
-    """For every checkpoint on a hardware the page that suits it best, or why pages could not be looked for."""
-    for kind, mine in _by_kind(variants).items():
+class PageFit(msgspec.Struct, frozen=True, kw_only=True):
+    """How a page suits arms of one checkpoint on one hardware: a result for each arm, and what could not be read."""
+
+    path: str
+    url: str
+    results: tuple[VariantComparison, ...]
+    problems: tuple[str, ...] = ()
+
+
+def best_pages(
+    variants: Sequence[Variant], trees: Mapping[Engine, Tree], policy: PolicyName
+) -> dict[_Kind, PageFit | DataError | None]:
+    """For every checkpoint on a hardware the page that suits it best, None where no page is about it, or why pages
+    could not be looked for. Each page is read once, for all arms that it may be about."""
+    kinds = _by_kind(variants)
+    candidates: dict[_Kind, tuple[str, ...] | DataError] = {}
+    wanted: dict[tuple[Engine, str], list[Variant]] = {}
+    for kind, mine in kinds.items():
+        tree = trees.get(kind[0])
         try:
-            yield kind, next(iter(find(mine, trees, demands.policy)), None)
+            paths = candidate_pages(mine, tree, kind[0]) if tree is not None else ()
         except DataError as error:
-            yield kind, error
+            candidates[kind] = error
+            continue
+        candidates[kind] = paths
+        for path in paths:
+            wanted.setdefault((kind[0], path), []).extend(mine)
+    read: dict[tuple[Engine, str], Proposal | DataError] = {}
+    for (engine, path), mine in wanted.items():
+        try:
+            read[engine, path] = propose(mine, trees[engine], engine, path, policy, whole=True)
+        except DataError as error:
+            read[engine, path] = error
+    return {kind: _best_of(kind, candidates[kind], read) for kind in kinds}
+
+
+def _best_of(
+    kind: _Kind, paths: tuple[str, ...] | DataError, read: Mapping[tuple[Engine, str], Proposal | DataError]
+) -> PageFit | DataError | None:
+    if isinstance(paths, DataError):
+        return paths
+    pages = [read[kind[0], path] for path in paths]
+    fits = [_fit(kind, page) for page in pages if isinstance(page, Proposal)]
+    failed = next((page for page in pages if isinstance(page, DataError)), None)
+    return min(fits, key=_unfitness) if fits else failed
+
+
+def _fit(kind: _Kind, page: Proposal) -> PageFit:
+    return PageFit(
+        path=page.path,
+        url=page.page_url,
+        results=tuple(result for result in page.comparison.variants if _kind(result.variant) == kind),
+        problems=tuple(str(problem) for problem in page.reading.problems if problem.rule not in NOT_PUBLISHED),
+    )
+
+
+def _unfitness(fit: PageFit) -> tuple[int, int, str]:
+    """The best page covers most, then lacks least."""
+    covered = sum(any(arm.covers for arm in result.ranked) for result in fit.results)
+    return (-covered, sum(len(list(gaps_of(result))) for result in fit.results), fit.path)
 
 
 def key_coverage(
     variants: Sequence[Variant],
-    page: Proposal | DataError | None,
+    page: PageFit | DataError | None,
     trees: Mapping[Engine, Tree],
     unread: Sequence[Unread] = (),
 ) -> KeyCoverage:
@@ -189,7 +240,7 @@ def key_coverage(
         status=Status.UNVERIFIED,
         arms=len(variants),
     )
-    if not isinstance(page, Proposal):
+    if not isinstance(page, PageFit):
         lacking = f"No upstream page is about {first.checkpoint}."
         at_hand = first.engine in trees
         if page is not None or not at_hand:
@@ -197,9 +248,8 @@ def key_coverage(
             return msgspec.structs.replace(row, doubts=tuple(doubts))
         status = Status.UNVERIFIED if doubts else Status.FAIL
         return msgspec.structs.replace(row, status=status, gaps=(lacking,), doubts=tuple(doubts))
-    problems = [str(problem) for problem in page.reading.problems if problem.rule not in NOT_PUBLISHED]
-    results = [result for result in page.comparison.variants if result.variant.key == first.key]
-    standings = [standing_of(result, problems) for result in results]
+    results = [result for result in page.results if result.variant.key == first.key]
+    standings = [standing_of(result, page.problems) for result in results]
     ranked = [arm for result in results for arm in result.ranked]
     statuses = [standing.status for standing in standings] + ([Status.UNVERIFIED] if unread else [])
     return msgspec.structs.replace(
@@ -212,7 +262,7 @@ def key_coverage(
         shapes=sum(any(map(_same_shape, result.ranked)) for result in results),
         covered=sum(any(arm.covers for arm in result.ranked) for result in results),
         gaps=tuple(gap for standing in standings for gap in _gaps(standing)),
-        doubts=(*doubts, *problems),
+        doubts=(*doubts, *page.problems),
     )
 
 

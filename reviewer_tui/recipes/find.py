@@ -38,6 +38,16 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     covers: tuple[str, ...]
     lacks: tuple[str, ...]
 
+    @property
+    def page_url(self) -> str:
+        """The page's own address, without any selection on it."""
+        return page_address_of(self.engine, self.path)
+
+
+def page_address_of(engine: Engine, path: str) -> str:
+    """The published address of a page file."""
+    return vllm.page_url(path) if engine == "vllm" else sglang.page_url(path)
+
 
 class PullRequestProposal(msgspec.Struct, frozen=True, kw_only=True):
     """An upstream pull request that changes a page of the submitted model."""
@@ -47,8 +57,10 @@ class PullRequestProposal(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
 
 
-def read_page(tree: Tree, engine: Engine, path: str, variants: Sequence[Variant]) -> Reading:
-    """A page's arms for the hardware of these variants; of a page that has none, all its arms."""
+def read_page(tree: Tree, engine: Engine, path: str, variants: Sequence[Variant], *, whole: bool = False) -> Reading:
+    """A page's arms for the hardware of these variants; all arms of a page that has none, and of a `whole` page."""
+    if whole:
+        return _read(tree, engine, path, None, variants)
     hardware = sorted({name for variant in variants for name in hardware_names(variant.hardware)})
     reading = _read(tree, engine, path, hardware, variants)
     unread = any(problem.rule not in NOT_PUBLISHED for problem in reading.problems)
@@ -88,13 +100,15 @@ def propose(
     path: str,
     policy: PolicyName = "summer",
     pull_request: int | None = None,
+    *,
+    whole: bool = False,
 ) -> Proposal:
-    """What one page covers of the variants, and what it lacks."""
-    reading = read_page(tree, engine, path, variants)
+    """What one page covers of the variants, and what it lacks; `whole` reads it for every hardware."""
+    reading = read_page(tree, engine, path, variants, whole=whole)
     comparison = compare(variants, reading.arms, policy, pull_request, reading.stated)
     bests = [result.best for result in comparison.variants]
     covered = [best for best in bests if best is not None and best.covers]
-    plain = vllm.page_url(path) if engine == "vllm" else sglang.page_url(path)
+    plain = page_address_of(engine, path)
     return Proposal(
         engine=engine,
         repository=_REPOSITORY[engine],

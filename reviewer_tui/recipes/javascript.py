@@ -7,6 +7,7 @@ unreadable. Size, depth and the number of values are bounded, for the file is wr
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Iterator
@@ -28,8 +29,10 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0
 _ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|[\s\S]))")
 
 
+@functools.lru_cache(maxsize=4)
 def parse(source: bytes, path: str) -> Node:
-    """The root of the syntax tree. Raises `UnreadableError` for a file that is too large."""
+    """The root of the syntax tree; the last few are kept, for a file is asked for several things. Raises
+    `UnreadableError` for a file that is too large."""
     if len(source) > MAX_BYTES:
         raise UnreadableError(path, f"The script has {len(source)} bytes; at most {MAX_BYTES} are read.", "too-large")
     return Parser(_LANGUAGE).parse(source).root_node

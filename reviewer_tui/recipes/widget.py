@@ -31,6 +31,9 @@ _SWITCHED = ("enabled", "disabled", "on", "off", "true", "false", "none", "defau
 _DECISIONS = ("if_statement", "switch_statement", "for_statement", "for_in_statement", "ternary_expression")
 
 
+_Change = tuple[Node, Callable[[Scope], Any], str | None]
+
+
 class WidgetCommand(msgspec.Struct, frozen=True, kw_only=True):
     """One reachable selection, in words too (`label`), and the command that the widget shows for it; none where its
     script `fails`, or cannot be evaluated."""
@@ -259,13 +262,13 @@ class Widget:
         change nothing."""
         return all(self._leaves(selection, change) for change in self._changes)
 
-    def _leaves(self, selection: Mapping[str, Any], change: tuple[Node, str | None]) -> bool:
-        node, clicked = change
+    def _leaves(self, selection: Mapping[str, Any], change: _Change) -> bool:
+        node, make, clicked = change
         choices = Choices(selection)
         self.start(choices)
         self.after = choices
         try:
-            function = self.guarded(lambda: self.interpreter.expression(node, 0)(self.scope))
+            function = self.guarded(lambda: make(self.scope))
             arguments = [] if clicked is None else [clicked, selection[clicked]]
             self.guarded(lambda: self.interpreter.call(function, arguments, node))
         except UnreadableError as error:
@@ -276,7 +279,7 @@ class Widget:
         return isinstance(after, ScriptObject) and all(after.get(name) == value for name, value in selection.items())
 
     @functools.cached_property
-    def _changes(self) -> list[tuple[Node, str | None]]:
+    def _changes(self) -> list[_Change]:
         """The functions that may change more than what was clicked, with the option that they are called for: effects
         (for none), and handlers that decide something."""
         effects = [node for node in map(_effect, self.body.named_children) if node is not None]
@@ -286,9 +289,11 @@ class Widget:
             if value is not None and _HANDLER.match(name) and _decides(value) and _parameter_count(value) == 2
         ]
         radios = [name for name, option in self.offer.options.items() if option.get("type") not in ("checkbox", "text")]
-        changes: list[tuple[Node, str | None]] = [(effect, None) for effect in effects]
-        changes += [(handler, name) for handler in handlers for name in radios]
-        return [(node, name) for node, name in changes if self._sets(node)]
+        changes: list[_Change] = []
+        for node in filter(self._sets, (*effects, *handlers)):
+            make = self.interpreter.expression(node, 0)
+            changes += [(node, make, name) for name in (radios if node in handlers else [None])]
+        return changes
 
     def _sets(self, node: Node) -> bool:
         return any(re.search(rf"\b{re.escape(setter)}\b", text_of(node)) for setter in self.setters)

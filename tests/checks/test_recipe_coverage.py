@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from reviewer_tui.checks.recipe_coverage import KeyCoverage, coverage_of, key_coverage, totals
+from reviewer_tui.checks.recipe_coverage import KeyCoverage, best_pages, coverage_of, key_coverage, totals
 from reviewer_tui.checks.recipe_variants import Unread
 from reviewer_tui.model.errors import DataError
 from reviewer_tui.model.finding import Status
 from reviewer_tui.model.tree import DictTree, Tree
 from reviewer_tui.policy.policy import load_policy
 from reviewer_tui.recipes.arm import Engine
-from reviewer_tui.recipes.find import find
 from reviewer_tui.recipes.submitted import Variant
 from tests.checks.documented import (
     CHECKLIST,
@@ -39,7 +38,8 @@ def big(args: dict[str, Any], **fields: Any) -> Variant:
 
 def row(*variants: Variant, trees: dict[Engine, Tree] | None = None) -> KeyCoverage:
     at_hand = TREES if trees is None else trees
-    return key_coverage(variants, next(iter(find(variants, at_hand)), None), at_hand)
+    (page,) = best_pages(variants, at_hand, "summer").values()
+    return key_coverage(variants, page, at_hand)
 
 
 def test_rows_count_pages_shapes_and_whole_keys() -> None:
@@ -80,7 +80,7 @@ def test_what_cannot_be_read_verifies_nothing() -> None:
     told = row(qwen(2, 2), trees={"sglang": broken})
     assert told.status is Status.UNVERIFIED
     assert QWEN_WIDGET in told.doubts[0]
-    page = next(iter(find([qwen(2, 2)], TREES)))
+    (page,) = best_pages([qwen(2, 2)], TREES, "summer").values()
     unread = Unread(key=KEY, label="tp8", reason="its script is not there.", path="m.yaml", line=1)
     told = key_coverage([qwen(2, 2)], page, TREES, [unread])
     assert (told.status, told.covered, told.doubts) == (Status.UNVERIFIED, 1, ("tp8: its script is not there.",))
