@@ -38,6 +38,21 @@ def test_as_text(run: Run, fake: FakeGitHub) -> None:
     assert run("show", "2550", "results", *at, "--offline").out.splitlines()[3:] == online.out.splitlines()[3:]
 
 
+def test_a_bundle_carries_them_to_a_colleague(
+    run: Run, fake: FakeGitHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = ("--host", fake.host, "--date", "2026-08-12")
+    mine = run("show", "2550", "results", "--json", *at).json
+    bundle = str(tmp_path / "2550.prbundle")
+    assert run("cache", "export", "2550", bundle, "--host", fake.host).code == 0
+    fake.stop()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "colleague"))
+    assert run("cache", "import", bundle).code == 0
+    theirs = run("show", "2550", "results", "--json", *at, "--offline").json
+    assert theirs["curves"] == mine["curves"]
+    assert len(theirs["curves"]) == 2
+
+
 def test_as_json(run: Run, fake: FakeGitHub) -> None:
     told = run("show", "2550", "results", "--json", "--host", fake.host, "--date", "2026-08-12").json
     assert told["published"] == {"state": "complete", "reason": ""}

@@ -46,7 +46,8 @@ MOST_RUN_PAGES = 4
 
 PUSH, PULL_REQUEST = "push", "pull_request"
 
-_MERGED = re.compile(r"\(#(\d{1,9})\)\s*\Z|\AMerge pull request #(\d{1,9}) ")
+# What a squashed or a merged pull request leaves in a subject, marks such as `[skip-sweep]` behind it.
+_MERGED = re.compile(r"\(#(\d{1,9})\)(?:\s*\[[\w -]{1,40}\])*\s*\Z|\AMerge pull request #(\d{1,9}) ")
 
 
 class _Found(msgspec.Struct, frozen=True):

@@ -178,7 +178,9 @@ def test_only_a_push_to_main_itself_publishes(rig: Rig, facts: dict[str, Any]) -
     assert part.reason == f"The sweep of #5, which measured {KEY}, is not among the newest {seen} runs."
 
 
-@pytest.mark.parametrize("subject", ["Merge pull request #5 from acme/branch", "Something (#5)\n\nand (#9)"])
+@pytest.mark.parametrize(
+    "subject", ["Merge pull request #5 from acme/branch", "Revert (#3) (#5) [skip-sweep]\n\nand (#9)"]
+)
 def test_how_a_merge_names_its_pull_request(rig: Rig, subject: str) -> None:
     merge(world(rig, 5), 5, result_row(16), subject=subject)
     assert value(looked_up(rig)).rows
