@@ -167,7 +167,10 @@ class ReviewDesk(_Paperwork):
     def load_rest(self, review: Review, progress: Progress) -> Review | None:
         """The review beside what was published, after it is on the screen."""
         self._progress = progress
-        return self._reviewer.with_published(review, self._request) if self._reviewer else None
+        whole = self._reviewer.with_published(review, self._request) if self._reviewer else None
+        if whole is not None:
+            examination_of(whole)  # now, while no screen waits for it
+        return whole
 
     def job_log(self, review: Review, job: CheckRun) -> JobLog:
         if self._source is None:

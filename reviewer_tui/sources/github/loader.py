@@ -485,8 +485,8 @@ class _Load:
             viewer=self._viewer,
             upstream_revisions=self._upstream_revisions,
             published=unavailable(
-                "Published results have not been looked up yet.",
-                f"reviewer-tui show {self._ref.number} results does so.",
+                "Published results are looked up after everything else, and have not been yet.",
+                f"The workstation does so by itself; as text: reviewer-tui show {self._ref.number} results",
             ),
             **self._parts,
         )

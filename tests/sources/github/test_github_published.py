@@ -66,7 +66,10 @@ def test_the_newest_sweep_of_main_that_measured_the_key(rig: Rig) -> None:
 def test_looking_up_is_a_stage_of_its_own(rig: Rig) -> None:
     merge(world(rig, 5), 5, result_row(16))
     loaded = rig.load()
-    assert loaded.snapshot.published.reason == "Published results have not been looked up yet."
+    assert (
+        loaded.snapshot.published.reason
+        == "Published results are looked up after everything else, and have not been yet."
+    )
     assert not rig.paths("/actions/workflows/")
     rig.fake.forget()
     rig.source.with_published(loaded)
