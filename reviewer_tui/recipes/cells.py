@@ -112,13 +112,20 @@ def _nodes(cell: Mapping[str, Any], match: Mapping[str, str]) -> int:
 
 
 def checkpoint_of(config: Mapping[str, Any], match: Mapping[str, str]) -> str:
-    """The checkpoint of a cell: by hardware, variant and quantization, by the last two, by hardware, or the only
-    one."""
+    """The checkpoint of a cell: named by hardware, variant and quantization, or by fewer of them; the first that there
+    is, else the only one."""
     names = config.get("modelNames")
     if not isinstance(names, dict):
         return ""
-    pair = f"{match.get('variant', '')}|{match.get('quant', '')}"
-    keys = (f"{match['hw']}|{pair}", pair, match["hw"], "default")
+    hardware, variant, quantization = match["hw"], match.get("variant", ""), match.get("quant", "")
+    keys = (
+        f"{hardware}|{variant}|{quantization}",
+        f"{variant}|{quantization}",
+        f"{hardware}|{quantization}",
+        quantization,
+        hardware,
+        "default",
+    )
     return next((str(names[key]) for key in keys if names.get(key)), "")
 
 

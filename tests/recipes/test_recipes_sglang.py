@@ -331,6 +331,23 @@ def test_cells_are_read_by_the_dimensions_that_a_config_declares() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("names", "checkpoint"),
+    [
+        ({"default": "a/D"}, "a/D"),
+        ({"default": "a/D", "b200": "a/B"}, "a/B"),
+        ({"b200": "a/B", "fp4": "a/Q"}, "a/Q"),
+        ({"fp4": "a/Q", "b200|fp4": "a/BQ"}, "a/BQ"),
+        ({"b200|fp4": "a/BQ", "big|fp4": "a/VQ"}, "a/VQ"),
+        ({"big|fp4": "a/VQ", "b200|big|fp4": "a/BVQ"}, "a/BVQ"),
+        ({"h100": "a/H"}, ""),
+        ([], ""),
+    ],
+)
+def test_the_most_special_name_of_a_checkpoint_counts(names: object, checkpoint: str) -> None:
+    assert cells.checkpoint_of({"modelNames": names}, {"hw": "b200", "variant": "big", "quant": "fp4"}) == checkpoint
+
+
 def test_too_many_overlays_are_refused() -> None:
     rows = ",".join(f"{{ id: 'o{n}', options: [{{ id: 'a' }}, {{ id: 'b' }}, {{ id: 'c' }}] }}" for n in range(6))
     source = (
