@@ -70,17 +70,22 @@ def _coverage(source: WithRecipeClones, args: argparse.Namespace, day: str) -> C
 def _lines(found: Coverage, *, gaps: bool) -> Iterator[str]:
     yield f"recipes of {len(found.keys)} config keys at {found.revision[:9]}"
     for upstream in found.upstream:
-        yield f"  {upstream.repository}: {upstream.commit[:9] if upstream.commit else upstream.reason}"
+        told = upstream.commit[:9] if upstream.commit else upstream.reason
+        yield from wrap(told, page_width(), f"  {upstream.repository}: ", "    ")
     if found.exempt:
-        yield f"  {len(found.exempt)} keys need no recipe, or perhaps none: {_reasons(found)}"
+        told = f"{len(found.exempt)} keys need no recipe, or perhaps none: {_reasons(found)}"
+        yield from wrap(told, page_width(), "  ")
     yield from (f"  {key} cannot be read." for key in found.unreadable)
     yield ""
     yield from table((("", "key", "arms", "same shape", "covered", "page"), *map(_row, found.keys)), indent="")
     yield ""
     counted = found.totals
-    yield f"keys: {counted.keys}, with a page {counted.with_page}, for the hardware {counted.with_hardware}, "
-    yield f"  with the checkpoint {counted.with_checkpoint}, an arm of the same shape {counted.with_shape}, "
-    yield f"  wholly covered {counted.whole}, unverified {counted.unverified}"
+    told = (
+        f"{counted.keys}, with a page {counted.with_page}, for the hardware {counted.with_hardware}, with the "
+        f"checkpoint {counted.with_checkpoint}, an arm of the same shape {counted.with_shape}, wholly covered {counted.whole}, "
+        f"unverified {counted.unverified}"
+    )
+    yield from wrap(told, page_width(), "keys: ")
     yield f"arms: {counted.arms}, of the same shape {counted.shapes}, covered {counted.covered}"
     if gaps:
         yield from _gap_lines(found)
