@@ -81,9 +81,9 @@ def _lines(found: Coverage, *, gaps: bool) -> Iterator[str]:
     yield ""
     counted = found.totals
     told = (
-        f"{counted.keys}, with a page {counted.with_page}, for the hardware {counted.with_hardware}, with the "
-        f"checkpoint {counted.with_checkpoint}, an arm of the same shape {counted.with_shape}, wholly covered {counted.whole}, "
-        f"unverified {counted.unverified}"
+        f"{counted.keys}, with a page {counted.with_page}, for the hardware {counted.with_hardware}, "
+        f"with the checkpoint {counted.with_checkpoint}, an arm of the same shape {counted.with_shape}, "
+        f"wholly covered {counted.whole}, unverified {counted.unverified}"
     )
     yield from wrap(told, page_width(), "keys: ")
     yield f"arms: {counted.arms}, of the same shape {counted.shapes}, covered {counted.covered}"
