@@ -35,7 +35,7 @@ _VALUED_PREFIX_OPTIONS = {
 class Command(msgspec.Struct, frozen=True):
     """One command the script would run. `environment` and `files` (content by path, as far as the script itself wrote
     them) are what held at that moment; `conditions` are the lines of the conditions it hangs on and that could not be
-    decided; `background` where it was started with `&`."""
+    decided; `background` where it was started with `&`; `folder` is where it runs."""
 
     argv: tuple[Argument, ...]
     environment: Mapping[str, Text]
@@ -44,6 +44,7 @@ class Command(msgspec.Struct, frozen=True):
     line: int
     conditions: tuple[int, ...] = ()
     background: bool = False
+    folder: Text = ""
 
     @property
     def name(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 import msgspec
@@ -63,7 +64,12 @@ STARTS_A_SERVER = re.compile(
 _STARTERS = frozenset({"mpirun", "mpiexec", "trtllm-llmapi-launch", "srun"})
 """Programs behind whose options the serving program stands."""
 
+_OPTIONS_FILES: Mapping[str, str] = {"vllm": "--config", "sglang": "--config", "trtllm": "--extra_llm_api_options"}
+"""The option of each engine that names a file of further options."""
+
 _MODEL_FLAGS = ("--model-path", "--model")
+_BEFORE_A_MODEL = ("serve", *_MODEL_FLAGS)
+_ENDPOINT = re.compile(r"--(?:custom-)?endpoint(?:-type)?(?:=|\Z)")
 _PORTS = re.compile(r"python[\d.]*")
 
 
@@ -107,6 +113,13 @@ class ServeCommand(msgspec.Struct, frozen=True, kw_only=True):
         if doubts:
             found[""] = "; ".join(dict.fromkeys(doubts))
         return found
+
+    @property
+    def open(self) -> tuple[Unknown, ...]:
+        """Why there may be arguments that are not listed. What stands in the place of the model is taken for it."""
+        models = (word.text for before, word in pairwise(self.argv) if before.text in _BEFORE_A_MODEL)
+        chosen = {piece for text in models for piece in unknowns(text)}
+        return tuple(reason for reason in self.arguments.open if reason not in chosen)
 
     @property
     def known(self) -> bool:
@@ -273,29 +286,33 @@ def _settled(engine: Engine, arguments: Arguments, version: str | None, command:
         first = arguments.positional[0]
         values = {"--model": first if isinstance(first, str) else unknowns(first)[0], **values}
         arguments = msgspec.structs.replace(arguments, values=values, positional=arguments.positional[1:])
-    config = values.get("--extra_llm_api_options")
-    if engine == "trtllm" and config is not None:
-        arguments = _with_options_file(arguments, config, version, command)
+    config = values.get(_OPTIONS_FILES.get(engine, ""))
+    if config is not None:
+        arguments = _with_options_file(engine, arguments, config, version, command)
     return arguments
 
 
-def _with_options_file(arguments: Arguments, config: Value, version: str | None, command: Command) -> Arguments:
-    """The options of a YAML file win over those of the command line, as `trtllm-serve` has it."""
+def _with_options_file(
+    engine: Engine, arguments: Arguments, config: Value, version: str | None, command: Command
+) -> Arguments:
+    """The arguments with those of a YAML file, as far as the script wrote it: they win over the command line where
+    `trtllm-serve` reads them; vLLM and SGLang let the command line win."""
     text = command.files.get(config) if isinstance(config, str) else None
     if text is None and isinstance(config, str):
         text = next((content for path, content in command.files.items() if path.endswith(f"/{config}")), None)
-    values = dict(arguments.values)
     if text is None:
         reason = Unknown(f"content of {config}", command.line, command.path)
         return msgspec.structs.replace(arguments, open=(*arguments.open, reason))
     options = read_options(text, command.path)
     if isinstance(options, Unknown):
         return msgspec.structs.replace(arguments, open=(*arguments.open, options))
-    read = canonical_mapping(options, "trtllm", version)
+    read = canonical_mapping(options, engine, version)
+    first, second = (arguments, read) if engine == "trtllm" else (read, arguments)
     return msgspec.structs.replace(
         arguments,
-        values={**values, **read.values},
-        spellings={**arguments.spellings, **read.spellings},
+        values={**first.values, **second.values},
+        spellings={**first.spellings, **second.spellings},
+        unknown_flags=tuple(dict.fromkeys((*arguments.unknown_flags, *read.unknown_flags))),
         lines={**dict.fromkeys(read.values, command.line), **arguments.lines},
     )
 
@@ -370,10 +387,20 @@ def _chat_template(argv: Sequence[Argument]) -> tuple[bool | None, str]:
 
 
 def _aiperf_chat(argv: Sequence[Argument]) -> tuple[bool | None, str]:
-    """AIPerf speaks to the chat endpoint if told so, which is what its scenarios do by default."""
-    words = [argument.text for argument in argv]
-    for at, word in enumerate(words):
-        if isinstance(word, str) and word.startswith("--endpoint-type"):
-            value = word.partition("=")[2] or (words[at + 1] if at + 1 < len(words) else "")
-            return (value == "chat") if isinstance(value, str) else None, f"--endpoint-type {show(value)}"
-    return None, "the endpoint type is not given"
+    """AIPerf speaks to the chat endpoint if told so, by its type or by its path."""
+    said = [_endpoint(argv, at) for at, argument in enumerate(argv) if _ENDPOINT.match(show(argument.text))]
+    answers = {chat for chat, _ in said}
+    if not said:
+        return None, "the endpoint type is not given"
+    chat = None if None in answers else answers == {True}
+    return chat, next(reason for found, reason in said if found is chat)
+
+
+def _endpoint(argv: Sequence[Argument], at: int) -> tuple[bool | None, str]:
+    """Whether an option about the endpoint names the chat endpoint (None: not known), and the option as it is."""
+    name, sign, value = show(argv[at].text).partition("=")
+    told = argv[at].text if sign else (argv[at + 1].text if at + 1 < len(argv) else "")
+    value = value if sign else show(told)
+    if not isinstance(told, str):
+        return None, f"{name} {value}"
+    return value == "chat" or value.rstrip("/").endswith("/chat/completions"), f"{name} {value}"

@@ -737,7 +737,7 @@ class _Interpreter(Builtins):
                 self.state.print(printed)
                 self.state.status = True
                 return ON
-        self._record(arguments, command.line, environment)
+        self.record(arguments, command.line, environment)
         added, rest = without_prefixes(arguments)
         self.edit_files(rest or arguments)
         self.state.status = None
@@ -767,12 +767,21 @@ class _Interpreter(Builtins):
 
         return small_python.run(program, rest, known, frozenset(set(environment) - set(known)), read)
 
-    def _record(self, arguments: Sequence[Argument], line: int, environment: Mapping[str, Text]) -> None:
+    def record(self, arguments: Sequence[Argument], line: int, environment: Mapping[str, Text]) -> None:
         if len(self.commands) >= _MAX_COMMANDS:
             raise LimitReached(f"more than {_MAX_COMMANDS:,} programs would run", line)
         conditions = tuple(dict.fromkeys(self.doubts()))
         self.commands.append(
-            Command(tuple(arguments), environment, self.state.files, self.path, line, conditions, self.background > 0)
+            Command(
+                tuple(arguments),
+                environment,
+                self.state.files,
+                self.path,
+                line,
+                conditions,
+                self.background > 0,
+                self.state.cwd,
+            )
         )
 
     def _inner(self, rest: Sequence[Argument], environment: Mapping[str, Text], line: int) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 
 from reviewer_tui.launch.command_line import ASSIGNMENT
@@ -53,12 +54,12 @@ class Builtins(Conditions):
             "return": self._return,
             "set": self._set,
             "shift": self._shift,
-            "shopt": self._nothing,
+            "shopt": self._of_the_process,
             "tee": self._tee,
-            "trap": self._nothing,
+            "trap": self._of_the_process,
             "typeset": self._declare,
-            "ulimit": self._nothing,
-            "umask": self._nothing,
+            "ulimit": self._of_the_process,
+            "umask": self._of_the_process,
             "unset": self._unset,
             "wait": self._unknown_status,
         }
@@ -66,6 +67,15 @@ class Builtins(Conditions):
     def _nothing(self, arguments: list[Argument], command: Simple) -> int:
         self.state.status = True
         return ON
+
+    @abstractmethod
+    def record(self, arguments: Sequence[Argument], line: int, environment: Mapping[str, Text]) -> None:
+        """Notes a command that the script runs."""
+
+    def _of_the_process(self, arguments: list[Argument], command: Simple) -> int:
+        """What changes the shell itself and so whatever it runs later: noted as it stands."""
+        self.record(arguments, command.line, self.state.exported)
+        return self._nothing(arguments, command)
 
     def _false(self, arguments: list[Argument], command: Simple) -> int:
         self.state.status = False

@@ -39,6 +39,9 @@ from reviewer_tui.launch.text import (
     without_last_breaks,
 )
 
+_INHERITED = frozenset({"PATH", "HOME", "USER", "LOGNAME", "HOSTNAME", "SHELL", "LD_LIBRARY_PATH", "PYTHONPATH"})
+"""Variables that a container's environment holds already, so that whatever a script gives them, its programs see."""
+
 _ALWAYS_SET = frozenset(
     (
         *(
@@ -206,10 +209,10 @@ class Expander:
     def assign(self, name: str, value: Value) -> None:
         state = self.state
         state.variables[name] = value
-        if name in state.exported:
+        if name in state.exported or name in _INHERITED:
             exported = dict(state.exported)
             if isinstance(value, Array | Unset):
-                exported.pop(name)
+                exported.pop(name, None)
             else:
                 exported[name] = value
             state.exported = exported

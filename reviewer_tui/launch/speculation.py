@@ -77,9 +77,9 @@ def speculation_of(command: ServeCommand) -> Speculation | None:
             found = _atom(command)
         case _:
             found = None
-    if found is None and command.arguments.open:
+    if found is None and command.open:
         # There may be arguments that are not listed, and one of them may switch speculation on.
-        reasons = tuple(str(reason) for reason in command.arguments.open)
+        reasons = tuple(str(reason) for reason in command.open)
         return Speculation(
             method="", draft_model=None, level=None, synthetic=None, acceptance_length=None, unknown=reasons
         )

@@ -246,6 +246,26 @@ def test_a_script_that_cannot_be_read_to_its_end() -> None:
     assert "cannot be read" in found.unknowns[""]
 
 
+@pytest.mark.parametrize(
+    ("program", "name"),
+    [("vllm serve $MODEL", "--max-num-seqs"), ("sglang serve --model-path $MODEL", "--max-num-seqs")],
+)
+def test_options_in_a_file_yield_to_the_command_line(program: str, name: str) -> None:
+    written = "cat > /tmp/c.yaml <<E\nmax-num-seqs: 8\nport: $PORT\nE\n"
+    found = server(f"PORT=9; {written}{program} --config /tmp/c.yaml --port 1")
+    assert (found.args[name], found.args["--port"], found.open) == (8, 1, ())
+
+
+@pytest.mark.parametrize("file", ["/data/c.yaml", "$FILE", '"$(cat /data/name)"'])
+def test_options_in_a_file_that_is_not_known_are_open(file: str) -> None:
+    assert server(f"vllm serve $MODEL --config {file}").open
+
+
+def test_what_stands_for_the_model_leaves_no_arguments_open() -> None:
+    assert server("M=$(cat /data/m); vllm serve $M --port 1").open == ()
+    assert server("M=$(cat /data/m); vllm serve $MODEL $M --port 1").open
+
+
 def test_external_names_are_open() -> None:
     script = 'sglang serve --port "${PORT:-1}"'
     assert server(script).known

@@ -186,6 +186,13 @@ def test_environment_of_a_command() -> None:
     assert [str(a) for a in second.argv] == ["env", "D=4", "serve"]
 
 
+def test_what_the_shell_itself_is_told_counts_for_later_commands() -> None:
+    found = run("trap 'rm x' EXIT; ulimit -n 4; cd /data; PATH=/data/bin:/bin; serve")
+    assert [command.name for command in found.commands] == ["trap", "ulimit", "serve"]
+    assert only(found).folder == "/data"
+    assert only(found).environment["PATH"] == "/data/bin:/bin"
+
+
 def test_a_small_program_that_reads_the_repository() -> None:
     script = """eval "$(python3 - <<'PY'
 import yaml
