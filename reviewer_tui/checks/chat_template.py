@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from reviewer_tui.checks.check import Check, Evidence, Outcome, outcome
@@ -13,9 +12,11 @@ from reviewer_tui.checks.launches import (
     speculates,
     submitted_points,
     told,
+    unread,
     unreadable,
     with_history,
 )
+from reviewer_tui.checks.replay import endpoints_named
 from reviewer_tui.launch.serve_command import ClientRun
 from reviewer_tui.model.finding import Finding, Status
 
@@ -24,13 +25,13 @@ Decides, point by point, whether the benchmark client of a speculative configura
 model's chat template, so that drafts are accepted as in real traffic. A point counts as speculative by what its servers
 run (draft tokens above zero); where these cannot be read, by what the config calls it.
 Reads, at head: the entry, and the client's command in the benchmark script and what it sources, or the recipe's
-`benchmark` block (`use_chat_template`). Agentic replay sends chat requests by its nature.
+`benchmark` block (`use_chat_template`). Of agentic replay, the endpoint that the command names, or the scripts where
+no command could be evaluated.
 Cannot know: recipes of other repositories (unverified), and what a client does whose template setting is not written
 down, so that its own default decides (judgement)."""
 
 # The function of the benchmark library that scripts call to run the client.
 _CALL = "run_benchmark_serving"
-_CHAT_ENDPOINT = re.compile(rb"--endpoint-type[ =\"']+chat|/v1/chat/completions")
 
 
 def decide(evidence: Evidence) -> Outcome:
@@ -92,21 +93,25 @@ def _client(point: LaunchPoint, run: ClientRun, status: Status, text: str) -> Sa
 
 
 def _judge_replay(point: LaunchPoint) -> Iterator[Said]:
-    """Agentic replay: chat requests by nature, as the client's command or a file behind the row says."""
+    """Agentic replay: chat requests, as the client's command says."""
     runs = [run for run in point.launch.clients if run.kind == "agentic"]
     raw = next((run for run in runs if run.chat_template is False), None)
-    chat = next((run for run in runs if run.chat_template), None)
+    unsure = next((run for run in runs if run.chat_template is None), None)
     if point.external:
         yield unreadable(point, "whether its client sends chat requests cannot be verified")
     elif raw is not None:
         yield _client(point, raw, Status.FAIL, f"its replay sends no chat requests ({raw.reason})")
-    elif chat is not None:
-        yield _client(point, chat, Status.PASS, f"its replay sends chat requests ({chat.reason})")
-    elif point.reads(_CHAT_ENDPOINT):
-        text = "its replay sends chat requests, as agentic replay does."
+    elif unsure is not None:
+        yield _client(point, unsure, Status.JUDGEMENT, f"does its replay send chat requests? {unsure.reason}")
+    elif runs:
+        yield _client(point, runs[0], Status.PASS, f"its replay sends chat requests ({runs[0].reason})")
+    elif unread(point.launch) is not None:
+        yield unreadable(point, "whether its client sends chat requests cannot be verified")
+    elif endpoints_named(point.source_texts) == {True}:
+        text = "its replay sends chat requests: its scripts name that endpoint on their way, and no other."
         yield Said(point=point, status=Status.PASS, text=text, path=point.launch.script)
     else:
-        text = "does its replay send chat requests? No file behind it names the endpoint."
+        text = "does its replay send chat requests? No client that this program knows is run."
         yield Said(point=point, status=Status.JUDGEMENT, text=text, path=point.launch.script)
 
 

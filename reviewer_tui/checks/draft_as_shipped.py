@@ -93,7 +93,10 @@ def _judge(evidence: Evidence, rules: _Rules, point: LaunchPoint) -> Iterator[Sa
     for server in launch.workers:
         yield from _prohibitions(rules, point, server)
         yield from _lowering(evidence, point, server)
-    for draft in drafting(launch.generating):
+    drafts = drafting(launch.generating)
+    if not drafts and point.untold:
+        yield doubtful(point)
+    for draft in drafts:
         yield from _leads(rules, point, draft)
         yield _documented(evidence, point, draft)
 

@@ -13,6 +13,7 @@ from reviewer_tui.checks.launches import (
     Drafting,
     LaunchPoint,
     Said,
+    doubtful,
     drafting,
     sentence,
     submitted_points,
@@ -31,9 +32,10 @@ that the committed curve holds for its model, thinking mode and draft length (SG
 forced tokens plus one). A point that is not agentic must not simulate acceptance at all.
 Reads: the golden curves of the policy revision, and at head the entry, the benchmark script or recipe with everything
 it sources, and the launcher, which may write an acceptance length into the recipe. Nothing is executed.
-Cannot know: recipes of other repositories, what a script learns only on the machine (such points are unverified, with
-the place), and the thinking mode where nothing sets it (thinking is then assumed on, as all curves in use are). A model
-without a curve needs the source of its value in the detail section, and whether that suffices is human.
+Cannot know: recipes of other repositories, what a script learns only on the machine or from a file that it does not
+write (such points are unverified, with the place, whatever was read before it), and the thinking mode where nothing
+sets it (thinking is then assumed on, as all curves in use are). A model without a curve needs the source of its value
+in the detail section, and whether that suffices is human.
 A mismatch counts although the base had it already: a submitted configuration is run again."""
 
 # The names under which engines take a prescribed acceptance; a file without any of them prescribes none.
@@ -72,7 +74,7 @@ def _judge(evidence: Evidence, point: LaunchPoint) -> Iterator[Said]:
         return
     if point.agentic:
         yield from _judge_agentic(evidence, point)
-    elif _ASKED in point.settings or point.external or point.mentions(_KNOBS):
+    else:
         yield from _judge_other(evidence, point)
 
 
@@ -84,8 +86,12 @@ def _judge_agentic(evidence: Evidence, point: LaunchPoint) -> Iterator[Said]:
     drafts = drafting(launch.generating)
     if not drafts and unread(launch) is not None:
         yield unreadable(point, "its acceptance cannot be verified")
+    elif not drafts and point.untold:
+        yield doubtful(point)
     for draft in drafts:
         yield from _judge_draft(evidence, point, draft)
+        if draft.speculation.synthetic and (reasons := _untold(point)):
+            yield _said(point, draft, Status.UNVERIFIED, f"another acceptance length may follow: {reasons}.")
     if drafts and point.evaluated:
         yield from _judge_evaluation(point)
 
@@ -110,6 +116,9 @@ def _judge_draft(evidence: Evidence, point: LaunchPoint, draft: Drafting) -> Ite
 
 def _real_acceptance(evidence: Evidence, point: LaunchPoint, draft: Drafting) -> Said:
     """A point that runs the draft's real acceptance, or seems to."""
+    if reasons := _untold(point):
+        text = f"nothing that was read pins its acceptance length, but {reasons}."
+        return _said(point, draft, Status.UNVERIFIED, text)
     doubt = next((problem.message for problem in point.launch.problems if problem.rule == "launcher"), None)
     if doubt is not None:
         return _said(point, draft, Status.UNVERIFIED, f"it pins no acceptance length, but {sentence(doubt)}")
@@ -218,9 +227,12 @@ def _judge_other(evidence: Evidence, point: LaunchPoint) -> Iterator[Said]:
     simulating = next((draft for draft in drafts if draft.speculation.synthetic), None)
     if simulating is not None or point.settings.get(_ASKED, "").strip().lower() == "true":
         yield _forbidden(evidence, point, launch, simulating)
-    elif drafts and point.reads(_KNOBS):
+    elif drafts and (not drafts[0].speculation.method or point.reads(_KNOBS)):
         text = f"whether it simulates acceptance cannot be evaluated: {_reasons(drafts[0].speculation)}."
         yield _said(point, drafts[0], Status.UNVERIFIED, text)
+    elif reasons := _untold(point):
+        text = f"whether it simulates acceptance is not known: {reasons}."
+        yield Said(point=point, status=Status.UNVERIFIED, text=text, path=launch.script)
     elif point.labelled and unread(launch) is not None:
         yield unreadable(point, "whether it simulates acceptance cannot be verified")
 
@@ -276,6 +288,11 @@ def _said(
 def _drafts(spec: Speculation) -> str:
     method = spec.method or "unknown method"
     return f"{method}, draft {spec.draft_model}" if spec.draft_model else method
+
+
+def _untold(point: LaunchPoint) -> str:
+    """Why its servers may be told more than was read; empty where they are not."""
+    return "; ".join(dict.fromkeys(doubt.reason for doubt in point.untold))
 
 
 def _reasons(spec: Speculation) -> str:

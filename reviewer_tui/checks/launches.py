@@ -10,7 +10,9 @@ from typing import Any, cast
 import msgspec
 
 from reviewer_tui.checks.check import Evidence
+from reviewer_tui.checks.patches.definitions import sets
 from reviewer_tui.checks.scope import submitted
+from reviewer_tui.checks.server_words import outside_words
 from reviewer_tui.launch.environment import environment_of, settings_of
 from reviewer_tui.launch.points import Launch, launch_of
 from reviewer_tui.launch.serve_command import ServeCommand
@@ -31,9 +33,23 @@ _SPECULATION = re.compile(
 )
 # Flags and variables that speak about speculation, drafts, their precision, or thinking.
 _OF_INTEREST = re.compile(r"spec|draft|method|mtp|nextn|dtype|quant|chat|think|simulate|accept", re.I)
+# A file of further options of a server.
+_OPTIONS_FILE = re.compile(rb"(?<![\w-])--config[ =\"']")
 _OF_THE_POINT = frozenset({"conc", "exp-name"})
 _MOST_ARMS_NAMED = 3
 _MOST_NAMES = 3
+
+
+class Untold(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a server may be told more than what is listed: a clause such as `value of X may add arguments`, and the lines
+    (from 1, inclusive) of the command or text that brings it. `from_outside`: a variable that nothing sets, which was
+    evaluated as empty."""
+
+    reason: str
+    path: str
+    line: int
+    end_line: int
+    from_outside: bool = False
 
 
 class Drafting(msgspec.Struct, frozen=True):
@@ -107,15 +123,20 @@ class LaunchPoint:
         return self._launches.launch(self, eval_only=True)
 
     @property
+    def untold(self) -> tuple[Untold, ...]:
+        """Why the servers may be told more than is listed; nothing may be concluded then from what is not there."""
+        return self._launches.untold(self)
+
+    @property
     def siblings(self) -> tuple[LaunchPoint, ...]:
         """All rows of the same key, this one included."""
         return self._launches.of(self.entry)
 
     @property
     def may_speculate(self) -> bool:
-        """Whether the row is called speculative, or any file behind it speaks of speculation. False is certain as far
-        as the repository holds the files."""
-        return self.labelled or self._launches.mention(self, _SPECULATION)
+        """Whether the row is called speculative, any file behind it speaks of speculation, or its script leaves open
+        what a server is told. False is certain as far as the repository holds the files."""
+        return self.labelled or self._launches.mention(self, _SPECULATION) or self._launches.leaves_open(self)
 
     def mentions(self, pattern: re.Pattern[bytes]) -> bool:
         """Whether any script, recipe or helper behind the row matches a pattern."""
@@ -124,6 +145,12 @@ class LaunchPoint:
     def reads(self, pattern: re.Pattern[bytes]) -> bool:
         """Whether any file that the launch read matches a pattern."""
         return any(self._launches.text_matches(path, pattern) for path in self.launch.sources)
+
+    @property
+    def source_texts(self) -> tuple[tuple[str, str], ...]:
+        """The scripts that the launch read, with their texts."""
+        paths = (path for path in self.launch.sources if path.endswith((".sh", ".slurm")))
+        return tuple((path, self._launches.text(path)) for path in paths)
 
     def script_line(self, *texts: str) -> int | None:
         """The first line (from 1) of the row's script that holds one of these texts, the first text first; comments do
@@ -139,8 +166,10 @@ class Launches:
         self._serving: Serving = serving_at(tree)
         self._points: dict[str, tuple[LaunchPoint, ...]] = {}
         self._launched: dict[tuple[str, bytes, bool], Launch] = {}
+        self._known: dict[tuple[bytes, bool], Launch] = {}
         self._shared: dict[tuple[bytes, bytes, int, bool], Launch | None] = {}
         self._mentioned: dict[tuple[str, bytes], bool] = {}
+        self._outside: dict[tuple[str, tuple[ResolvedFile, ...]], tuple[Untold, ...]] = {}
 
     def of(self, entry: Entry) -> tuple[LaunchPoint, ...]:
         """The benchmark rows of an entry of this revision."""
@@ -156,6 +185,13 @@ class Launches:
         return self._serving.resolver.files(point.row, point.entry)
 
     def launch(self, point: LaunchPoint, *, eval_only: bool) -> Launch:
+        """What a row starts."""
+        place = point.key, eval_only
+        if place not in self._known:
+            self._known[place] = self._shared_or_own(point, eval_only)
+        return self._known[place]
+
+    def _shared_or_own(self, point: LaunchPoint, eval_only: bool) -> Launch:
         """What a row starts. What a recipe serves does not depend on the concurrency; of a script it is tried whether
         its rows can share one launch, in which all that they differ in is left open."""
         files = self.files(point)
@@ -197,6 +233,38 @@ class Launches:
             self._shared[place] = launch if _is_settled(launch) else None
         return self._shared[place]
 
+    def untold(self, point: LaunchPoint) -> tuple[Untold, ...]:
+        launch = point.launch
+        found = [doubt for worker in launch.workers for doubt in _open_arguments(worker)]
+        return tuple(dict.fromkeys((*self._from_outside(point), *found)))
+
+    def leaves_open(self, point: LaunchPoint) -> bool:
+        """Whether the texts behind a row alone show that a server is told something which no file of it tells."""
+        return self.mention(point, _OPTIONS_FILE) or bool(self._from_outside(point))
+
+    def _from_outside(self, point: LaunchPoint) -> tuple[Untold, ...]:
+        """Variables among the words of serve commands that neither the script, nor its helpers, launcher or row set."""
+        files = self.files(point)
+        known = environment_of(point.row)
+        found: list[Untold] = []
+        for path in (file.path for file in files if file.role == "script" and file.path is not None):
+            place = path, files
+            if place not in self._outside:
+                self._outside[place] = tuple(self._outside_words(path, files))
+            found += (word for word in self._outside[place] if word.reason not in known)
+        return tuple(
+            msgspec.structs.replace(word, reason=f"nothing in the repository sets {word.reason}") for word in found
+        )
+
+    def _outside_words(self, path: str, files: tuple[ResolvedFile, ...]) -> Iterator[Untold]:
+        """Those of one script; the reasons are their names."""
+        words = tuple(outside_words(path, read_text(self._tree, path) or ""))
+        others = [file.path for file in files if file.path is not None and file.path != path] if words else []
+        texts = [read_text(self._tree, other) or "" for other in others]
+        for word in words:
+            if not any(sets(text, word.name) for text in texts):
+                yield Untold(reason=word.name, path=path, line=word.line, end_line=word.end_line, from_outside=True)
+
     def mention(self, point: LaunchPoint, pattern: re.Pattern[bytes]) -> bool:
         paths = (file.path for file in self.files(point) if file.path is not None and file.role != "launcher")
         return any(self.text_matches(path, pattern) for path in paths)
@@ -207,11 +275,21 @@ class Launches:
         found = (number for text in texts for number, line in code if text in line)
         return next(found, None)
 
+    def text(self, path: str) -> str:
+        return read_text(self._tree, path) or ""
+
     def text_matches(self, path: str, pattern: re.Pattern[bytes]) -> bool:
         place = path, pattern.pattern
         if place not in self._mentioned:
             self._mentioned[place] = bool(pattern.search(self._tree.read(path) or b""))
         return self._mentioned[place]
+
+
+def _open_arguments(worker: ServeCommand) -> Iterator[Untold]:
+    for found in worker.open:
+        line = found.line or worker.line
+        reason = f"{found.reason} may add arguments"
+        yield Untold(reason=reason, path=found.path or worker.path, line=line, end_line=line)
 
 
 def _without_concurrency(row: dict[str, Any]) -> bytes:
@@ -287,6 +365,8 @@ def speculates(point: LaunchPoint) -> bool | None:
     drafts = drafting(launch.generating)
     if not launch.workers or (drafts and not any(draft.speculation.method for draft in drafts)):
         return point.labelled or (None if launch.workers else False)
+    if not drafts and point.untold:
+        return point.labelled or None
     return bool(drafts)
 
 
@@ -404,6 +484,7 @@ def unreadable(point: LaunchPoint, what: str, otherwise: str = "nothing tells it
 def doubtful(point: LaunchPoint) -> Said:
     """What is said where nothing tells whether a row speculates."""
     reasons = {reason for draft in drafting(point.launch.generating) for reason in draft.speculation.unknown}
+    reasons |= {doubt.reason for doubt in point.untold}
     text = f"whether it speculates cannot be evaluated: {'; '.join(sorted(reasons))}."
     return Said(point=point, status=Status.UNVERIFIED, text=text, path=point.launch.script)
 

@@ -95,7 +95,7 @@ def test_agentic_replay_sends_chat_requests() -> None:
     raw = script(SERVE, "aiperf profile --endpoint-type completions")
     assert decided(single("vllm"), {path: raw}).status is Status.FAIL
     helper = {path: script(SERVE, "$(client_of_the_day)")}
-    assert decided(single("vllm"), helper).status is Status.PASS  # its library names the chat endpoint
+    assert decided(single("vllm"), helper).status is Status.JUDGEMENT  # only its library names the chat endpoint
     library = {"benchmarks/benchmark_lib.sh": "replay() { :; }\n"}
     assert decided(single("vllm"), {**helper, **library}).status is Status.JUDGEMENT
 
@@ -131,3 +131,35 @@ def test_a_fault_of_the_base_fails_a_submitted_key_and_says_so() -> None:
     assert decision.status is Status.FAIL
     assert "base had this already" in decision.summary
     assert decide(evidence_of(base, {**base, "docs/x.md": "x"})).status is Status.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize("serve", ["vllm serve $MODEL --config /data/c.yaml &", "vllm serve $MODEL $SPEC_ARGS &"])
+def test_where_nothing_tells_whether_it_speculates_the_config_s_word_counts(serve: str) -> None:
+    assert of_client(CLIENT, serve).status is Status.FAIL
+    assert of_client(f"{CLIENT} --dsv4", serve).status is Status.PASS
+    unlabelled = {f"{FIXED}/dsv4_fp4_b200_vllm.sh": script(serve, CLIENT)}
+    assert decided(single("vllm", fixed=True, spec="none"), unlabelled).status is Status.UNVERIFIED
+
+
+@pytest.mark.parametrize(
+    ("client", "status"),
+    [
+        ("aiperf profile --endpoint /v1/completions", Status.FAIL),
+        ("aiperf profile --custom-endpoint=/v1/chat/completions", Status.PASS),
+        ("aiperf profile --endpoint-type chat --endpoint /v1/completions", Status.FAIL),
+        ("aiperf profile --endpoint-type $(cat /data/type)", Status.JUDGEMENT),
+        ("aiperf profile", Status.JUDGEMENT),
+        ("python3 mine.py --endpoint-type completions", Status.JUDGEMENT),
+        ("CMD=$(pick); CMD+=' --endpoint-type chat'; eval $CMD", Status.PASS),
+        ("send() { CMD+=' --endpoint-type chat'; $CMD; }; CMD=$(pick) send", Status.PASS),
+        ("send() { CMD+=' --endpoint-type chat'; $CMD; }; python3 mine.py", Status.JUDGEMENT),
+        (
+            "CMD=$(pick); CMD+=' --endpoint-type chat'; $CMD; python3 mine.py --endpoint /v1/completions",
+            Status.JUDGEMENT,
+        ),
+        ("replay; aiperf profile --endpoint-type $(cat /data/type)", Status.JUDGEMENT),
+    ],
+)
+def test_the_client_that_runs_decides_about_replay(client: str, status: Status) -> None:
+    outcome = decided(single("vllm"), {f"{AGENTIC}/dsv4_fp4_b200_vllm_mtp.sh": script(SERVE, client)})
+    assert outcome.status is status, outcome.summary

@@ -193,3 +193,10 @@ def test_recipes_of_other_repositories_are_unverified_by_name() -> None:
     decision = decided(multi(recipe="recipes/elsewhere.yaml"), {LAUNCHER: PLAIN_LAUNCHER})
     assert decision.status is Status.UNVERIFIED
     assert "recipes/elsewhere.yaml" in decision.summary
+
+
+@pytest.mark.parametrize("more", ["--config /data/c.yaml", "$SPEC_ARGS"])
+def test_a_draft_that_nothing_tells_is_not_verified(more: str) -> None:
+    files = {f"{FIXED}/dsv4_fp4_b200_vllm_mtp.sh": script(f"vllm serve $MODEL {more} &")}
+    outcome = decided(single("vllm", fixed=True), files)
+    assert outcome.status in (Status.UNVERIFIED, Status.JUDGEMENT), outcome.summary

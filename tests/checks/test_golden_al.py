@@ -417,3 +417,40 @@ def test_only_a_pin_on_all_curves_that_may_apply_matches(
         assert all(abs(value - length) <= 0.0051 for _, value in found.cells)
     if found.agreement == "mismatch":
         assert all(abs(value - length) > 0.0049 for _, value in found.cells)
+
+
+# -- what is not known ------------------------------------------------------------------------------------------------
+
+FIXED_VLLM = f"{FIXED}/dsv4_fp4_b200_vllm_mtp.sh"
+CLIENT = 'run_benchmark_serving --model "$MODEL" --max-concurrency "$CONC"'
+
+
+@pytest.mark.parametrize("more", ["$EXTRA_ARGS", "$(cat /data/flags)", "--config /data/c.yaml", '"${EXTRA[@]}"'])
+def test_a_pin_that_something_unread_may_follow_is_not_verified(more: str) -> None:
+    outcome = decided(single("vllm"), {VLLM_SCRIPT: vllm(pinned("2.49")).replace('}" &', f'}}" {more} &')})
+    assert outcome.status is Status.UNVERIFIED, outcome.summary
+    wrong = decided(single("vllm"), {VLLM_SCRIPT: vllm(pinned("2.11")).replace('}" &', f'}}" {more} &')})
+    assert wrong.status is Status.FAIL, wrong.summary
+
+
+@pytest.mark.parametrize("more", ["$SPEC_ARGS", "--config /data/c.yaml", "$(cat /data/flags)"])
+@pytest.mark.parametrize("fixed", [True, False])
+def test_speculation_that_nothing_tells_is_not_verified(more: str, fixed: bool) -> None:
+    path, client = (FIXED_VLLM, CLIENT) if fixed else (VLLM_SCRIPT, "replay")
+    outcome = decided(single("vllm", fixed=fixed), {path: script(f"vllm serve $MODEL {more} &", client)})
+    assert outcome.status is Status.UNVERIFIED, outcome.summary
+    empty = decided(single("vllm", fixed=fixed), {path: script("EXTRA=; vllm serve $MODEL $EXTRA &", client)})
+    assert empty.status is Status.NOT_APPLICABLE, empty.summary
+
+
+@pytest.mark.parametrize("config", ['"$(cat /data/spec.json)"', "@/data/spec.json", '"$SPEC_CONFIG"'])
+def test_real_traffic_with_a_speculation_that_nothing_tells_is_not_verified(config: str) -> None:
+    serve = f"vllm serve $MODEL --speculative-config {config} &"
+    outcome = decided(single("vllm", fixed=True), {FIXED_VLLM: script(serve, CLIENT)})
+    assert outcome.status is Status.UNVERIFIED, outcome.summary
+
+
+def test_a_checkpoint_that_only_the_launcher_knows_leaves_no_arguments_open() -> None:
+    serve = "MODEL_PATH=$(cat /data/path); vllm serve $MODEL_PATH --port 1 &"
+    outcome = decided(single("vllm", fixed=True), {FIXED_VLLM: script(serve, CLIENT)})
+    assert outcome.status is Status.NOT_APPLICABLE, outcome.summary
