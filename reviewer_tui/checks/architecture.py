@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 import msgspec
 
 from reviewer_tui.checks.changed_text import ChangedText, changed_text
 from reviewer_tui.checks.check import Check, Evidence, Outcome, outcome
-from reviewer_tui.checks.launches import LaunchPoint, launches_at, sentence, unread
-from reviewer_tui.checks.override_rules import EVENTS, TEXT_ONLY, Effect
+from reviewer_tui.checks.launches import LaunchPoint, Untold, launches_at, sentence, unread
+from reviewer_tui.checks.override_rules import EVENTS, TEXT_ONLY, Effect, option_of
 from reviewer_tui.checks.overrides import (
     EventSetting,
     Override,
@@ -20,13 +19,12 @@ from reviewer_tui.checks.overrides import (
     overrides_in,
     overrides_in_arguments,
     overrides_in_setting,
+    roles_in,
 )
-from reviewer_tui.checks.patches.definitions import sets
 from reviewer_tui.checks.scope import entry_changed
-from reviewer_tui.checks.server_words import outside_words
 from reviewer_tui.checks.serving import Served, can_serve, served
-from reviewer_tui.launch.environment import environment_of
-from reviewer_tui.launch.text import unknowns
+from reviewer_tui.launch.serve_command import ServeCommand
+from reviewer_tui.launch.text import Unknown
 from reviewer_tui.model.finding import Finding, Status
 from reviewer_tui.model.part import Part
 from reviewer_tui.model.pull_request import ChangedFile
@@ -35,10 +33,12 @@ from reviewer_tui.policy.layout import discover_layout
 
 EXPLANATION = """\
 Decides whether a setting makes the model compute less than it ships: overrides of the model's config that cut layers,
-experts, heads or the indexer, server arguments that skip layers, edits of config.json. Lower precision, positions,
-tokens and sampling are fine. Where the policy forbids to switch publish_events_and_metrics off, every affected serving
-file is searched for it: false fails, and where nothing sets it the default of the image decides, which is not known.
-Arguments that nothing in the repository tells (an unset variable, the output of a program) are not verified.
+experts, heads or the indexer, server arguments and variables that are named after such parts, whatever may write a
+checkpoint's config.json, another checkpoint or revision than the entry names. Lower precision, positions, tokens and
+sampling are fine. Where the policy forbids to switch publish_events_and_metrics off, every affected serving
+file is searched for it: false fails, and where nothing sets it, for all kinds of workers or for one, the default of the
+image decides, which is not known. Arguments that nothing in the repository tells (an unset variable, the output of a
+program, a file of options that the script does not write) are not verified.
 Reads: new lines of scripts, recipes, launchers and helpers; the files of submitted keys and what they start, point by
 point; the check in the verifier's own words; the sign-off's detail section.
 Cannot know: whether the model's own config ships a mode (then an override changes nothing), recipes of another
@@ -48,8 +48,8 @@ _STATUS: dict[Effect, Status] = {"reduces": Status.FAIL, "unclear": Status.JUDGE
 _BAN = re.compile(rf"`?{EVENTS}:\s*false`?", re.I)
 _MOST = 12
 _READABLE = (".sh", ".slurm", ".py", ".yaml", ".yml", ".json")
-# What stands before the checkpoint or its folder, which the launcher chooses.
-_BEFORE_A_MODEL = ("serve", "--model", "--model-path")
+# Where srt-slurm mounts the folder that a recipe's `model.path` names.
+_MOUNTED_MODEL = "/model"
 _OVERRIDE_BLOCK = re.compile(r"(?:zip_)?override_")
 
 
@@ -205,26 +205,21 @@ class _Review:
                 points = launches_at(self._evidence.trees.head).of(item.entry)
                 yield from self._not_known(item, points)
                 yield from self._brought(item, points)
+                yield from self._checkpoints(item, points)
 
     def _not_known(self, item: Served, points: Sequence[LaunchPoint]) -> Iterator[Finding]:
-        found = [*self._from_outside(item, points), *(doubt for point in points for doubt in _unknown_arguments(point))]
-        for path, line, reason in dict.fromkeys(found):
+        found = [doubt for point in points for doubt in point.untold if self._is_new(doubt)]
+        told: dict[tuple[str, int | None, str], None]
+        told = dict.fromkeys((doubt.path, doubt.line, doubt.reason) for doubt in found)
+        told |= dict.fromkeys(reason for point in points for reason in _not_evaluated(point))
+        for path, line, reason in told:
             message = f"{item.change.key}: what the server is told is not known in full: {reason}"
             yield self._at(Status.UNVERIFIED, sentence(message), path or item.entry.path, line)
 
-    def _from_outside(self, item: Served, points: Sequence[LaunchPoint]) -> Iterator[tuple[str, int | None, str]]:
-        """Variables in new lines of serve commands that neither the script, its helpers nor the row sets."""
-        head = self._evidence.trees.head
-        known = {name for point in points[:1] for name in environment_of(point.row)}
-        for path in item.paths("script"):
-            text = self._texts[path].value if path in self._texts else None
-            for word in outside_words(path, text.text) if text is not None else ():
-                if text is not None and text.adds(word.line, word.end_line) and word.name not in known:
-                    others = (
-                        read_text(head, file.path) or "" for file in item.files if file.path and file.path != path
-                    )
-                    if not any(sets(other, word.name) for other in others):
-                        yield path, word.line, f"nothing in the repository sets {word.name}"
+    def _is_new(self, doubt: Untold) -> bool:
+        """Whether new lines bring a doubt; of what was evaluated all counts, for new lines may lead there."""
+        text = self._texts[doubt.path].value if doubt.path in self._texts else None
+        return not doubt.from_outside or (text is not None and text.adds(doubt.line, doubt.end_line))
 
     def _brought(self, item: Served, points: Sequence[LaunchPoint]) -> Iterator[Finding]:
         """Overrides among the evaluated arguments that no text of the key's files shows."""
@@ -236,6 +231,21 @@ class _Review:
             new = {what: place for what, place in new.items() if what not in dict(_evaluated_overrides(before))}
         for found, path, line in new.values():
             yield self._judged(path, msgspec.structs.replace(found, line=line))
+
+    def _checkpoints(self, item: Served, points: Sequence[LaunchPoint]) -> Iterator[Finding]:
+        """Servers that serve another checkpoint than their row names, or one that is not known."""
+        found = {what: worker for point in points for what, worker in _other_checkpoints(point)}
+        if found and item.change.old is not None:
+            former = launches_at(self._evidence.trees.base).of(item.change.old)
+            before = {what for point in former for what, _ in _other_checkpoints(point)}
+            found = {what: worker for what, worker in found.items() if what not in before}
+        for (checkpoint, named), worker in found.items():
+            if isinstance(checkpoint, Unknown):
+                message = f"{item.change.key}: which checkpoint is served is not known: {checkpoint}"
+                yield self._at(Status.UNVERIFIED, sentence(message), worker.path, worker.line)
+            else:
+                message = f"{item.change.key} serves {checkpoint}, its entry names {named}: is it the same checkpoint?"
+                yield self._at(Status.JUDGEMENT, message, worker.path, worker.line)
 
     def _at_entry(self, item: Served, message: str) -> Finding:
         entry = item.entry
@@ -263,11 +273,17 @@ class _Review:
         selectors = {file.selector.partition("[")[0] for file in item.files if file.selector}
         for path in item.paths():
             text = read_text(self._evidence.trees.head, path) or ""
+            covered: set[str] = set()
             for setting in event_settings(path, text):
                 if selectors and _OVERRIDE_BLOCK.match(setting.block) and setting.block not in selectors:
                     continue
                 found = True
+                covered.add(setting.role)
                 yield self._event(path, setting, key)
+            open_roles = roles_in(path, text) - covered if covered and "" not in covered else frozenset()
+            for role in sorted(open_roles):
+                message = f"{key}: nothing sets {EVENTS} for its {role} workers, while others have it."
+                yield self._at(Status.UNVERIFIED, message, path)
         unread = "; its files are not all in this repository" if item.outside else ""
         if not found or unread:
             message = (
@@ -286,16 +302,9 @@ class _Review:
         return self._at(Status.FAIL, message, path, setting.line)
 
 
-def _unknown_arguments(point: LaunchPoint) -> Iterator[tuple[str, int | None, str]]:
-    """Where and why a server of a point may have arguments that were not read. Files that the repository does not hold
-    are told apart."""
+def _not_evaluated(point: LaunchPoint) -> Iterator[tuple[str, int | None, str]]:
+    """Why what a point starts is not known at all. Files that the repository does not hold are told apart."""
     launch = point.launch
-    for worker in launch.workers:
-        models = (word.text for before, word in pairwise(worker.argv) if before.text in _BEFORE_A_MODEL)
-        chosen = {piece for text in models for piece in unknowns(text)}
-        for found in worker.arguments.open:
-            if found not in chosen:
-                yield found.path or worker.path, found.line or worker.line, f"{found.reason} may add arguments"
     if not launch.missing and (reason := unread(launch)):
         yield launch.script or "", None, reason
 
@@ -305,12 +314,31 @@ def _evaluated_overrides(
 ) -> Iterator[tuple[tuple[str, str, str, str], tuple[Override, str, int]]]:
     """The overrides that servers of these points are started with: what each is, with its command's file and line."""
     for worker in {id(worker): worker for point in points for worker in point.launch.workers}.values():
-        for found in overrides_in_arguments(" ".join(str(word.text) for word in worker.argv)):
+        for found in overrides_in_arguments(" ".join(str(word.text) for word in worker.arguments.words())):
             yield _what(found), (found, worker.path, worker.line)
 
 
+def _other_checkpoints(point: LaunchPoint) -> Iterator[tuple[tuple[str | Unknown, str], ServeCommand]]:
+    """What a point's servers serve where it does not go by the name of the row's checkpoint, with that name. Folders
+    that a recipe's launcher mounts are named by the recipe alone."""
+    named = str(point.row.get("model", ""))
+    launch = point.launch
+    for worker in launch.workers:
+        found = worker.argument("--model-path", "--model")
+        if launch.recipe is not None and (found is None or str(found).rstrip("/") == _MOUNTED_MODEL):
+            found = worker.model_name
+        if isinstance(found, str | Unknown) and (isinstance(found, Unknown) or _last(found) != _last(named)):
+            yield (found, named), worker
+
+
+def _last(checkpoint: str) -> str:
+    """The name of a checkpoint without the folder or organisation that it is kept under."""
+    return checkpoint.rstrip("/").rpartition("/")[2].lower()
+
+
 def _what(found: Override) -> tuple[str, str, str, str]:
-    return found.effect, found.option, found.field, found.value
+    option = option_of(found.option.lstrip("-"))
+    return found.effect, option.name if option else found.option, found.field, found.value
 
 
 def _finding(

@@ -7,9 +7,12 @@ computing less is not) and the fields of Hugging Face model configs that the rep
 from __future__ import annotations
 
 import re
-from typing import Literal
+from functools import lru_cache
+from typing import Literal, get_args
 
 import msgspec
+
+from reviewer_tui.launch.arguments import Engine, flags_of
 
 Effect = Literal["reduces", "unclear", "none"]
 """`reduces`: less is computed than the model's own config asks for, unless it ships so. `none`: the same is."""
@@ -64,7 +67,7 @@ FIELDS = (
         "it skips layers",
     ),
     FieldRule(
-        _fields("index_topk_freq", "use_index_cache"),
+        _fields("index_topk_freq", "(?:use_)?index_cache"),
         "reduces",
         "it skips the indexer on some layers",
     ),
@@ -111,63 +114,108 @@ FIELDS = (
         "it sets tokens, templates or sampling",
     ),
 )
+_OF_THE_INDEXER = re.compile(r"index-topk(?:-pattern)?|sparse-disable-index-value")
 UNKNOWN_FIELD = FieldRule(re.compile(""), "unclear", "what it changes is not known to this program")
 
-OVERRIDES = re.compile(
-    r"(?<![\w-])(?:--)?(hf[-_]overrides?|json[-_]model[-_]override[-_]args|model[-_]override[-_]args"
-    r"|(?:model|config)[-_]overrides?|override[-_](?:neuron[-_])?config|text[-_]config[-_]overrides?)(?![\w-])"
+OVERRIDE_OPTIONS = (
+    *("hf-overrides", "hf-override", "json-model-override-args", "model-override-args", "model-overrides"),
+    *("model-override", "config-overrides", "config-override", "override-config", "override-neuron-config"),
+    *("text-config-overrides", "text-config-override"),
 )
 """Options that take fields of a model's config."""
 
-OVERRIDE_KEY = re.compile(OVERRIDES.pattern.replace(r"(?:--)?", "") + r"|model_kwargs|pretrained_config_overrides")
-"""The same as keys of a recipe."""
+OVERRIDE_KEYS = ("model-kwargs", "pretrained-config-overrides")
+"""Keys of recipes that do so too."""
 
-OTHER_CONFIG = re.compile(r"(?<![\w-])--hf[-_]config[-_]path(?![\w-])")
-"""Options that put another config in the place of the model's own."""
+OTHER_OPTIONS = {
+    "hf-config-path": "it puts another config in the place of the model's own",
+    "decrypted-config-file": "it puts another config in the place of the model's own",
+    "model-class-overrides": "another class may compute something else",
+    "revision": "it names a revision of the checkpoint, whose config may be another one",
+    "code-revision": "it names a revision of the model's code, which may compute something else",
+}
+"""Options that put another model in the place of the entry's, as a whole or in part."""
 
-DIRECT = re.compile(
-    r"(?<![\w-])--(num[-_]hidden[-_]layers|skip[-_]\w*layers?|layers?[-_]skip\w*|early[-_]exit[\w-]*|num[-_]experts[-_]per[-_]tok)"
-    r"(?:[= ]+(\S+))?"
+LOAD_FORMAT = "load-format"
+_NO_WEIGHTS = "dummy"
+NO_WEIGHTS = "its weights are made up, so it is not the checkpoint that is measured"
+
+MODEL_CONFIG = re.compile(r"(?<![\w.-])config\.json(?![\w-])")
+"""The file in which a checkpoint keeps its config."""
+
+# Names of fields that variables of engines carry behind a prefix of their own (`VLLM_NUM_LAYERS`).
+_IN_VARIABLES = re.compile(
+    r"num_(?:hidden_)?layers|skip_layers?|layers?_skip|index_topk(?:_\w+)?|(?:use_)?index_cache|num_experts_per_tok\w*"
+    r"|num_(?:attention|key_value|kv)_heads|num_(?:local_|routed_)?experts|n_routed_experts|moe_top_?k|early_exit\w*"
 )
-"""Server arguments that cut a model themselves."""
-
 ENVIRONMENT = re.compile(
-    r"\b([A-Z][A-Z0-9_]*(?:NUM_(?:HIDDEN_)?LAYERS|SKIP_LAYERS?|INDEX_TOPK(?:_FREQ)?|NUM_EXPERTS_PER_TOK|LAYER_SKIP)[A-Z0-9_]*)="
+    r"(?<!\w)[A-Z][A-Z0-9_]*(?:LAYER|TOPK|TOP_K|EXPERTS|HEADS|INDEX_CACHE|EARLY_EXIT)[A-Z0-9_]*(?!\w)"
 )
+"""What looks like a variable that names a part of a model; `names_a_part` tells whether it does."""
 
 TEXT_ONLY = re.compile(r"(?<![\w-])(?:--)?language[-_]model[-_]only(?![\w-])")
 """A published option that leaves out the towers for pictures and sound, which a text benchmark never uses."""
 
-TELLTALES = (
-    *(
-        "hf-overrid",
-        "hf_overrid",
-        "model-overrid",
-        "model_overrid",
-        "config-overrid",
-        "config_overrid",
-        "override-args",
-    ),
-    *("override_args", "override-config", "override_config", "override-neuron", "override_neuron", "hf-config-path"),
-    *(
-        "hf_config_path",
-        "config.json",
-        "num-hidden-layers",
-        "num_hidden_layers",
-        "skip-layer",
-        "skip_layer",
-        "layer-skip",
-    ),
-    *("layer_skip", "layers-skip", "layers_skip", "index_topk", "index_cache", "_LAYERS", "_TOPK", "LAYER_SKIP"),
-    *("experts_per_tok", "experts-per-tok", "early-exit", "early_exit", "sparse_disable"),
-    "model_kwargs",
-)
-"""A text without any of these holds no setting that this program could find; the last one is a key of recipes only."""
+_SHORTEST_START = 6
+_SWITCHES = ("enable-", "use-")
+
+
+class Option(msgspec.Struct, frozen=True):
+    """An option or key that touches a model: its full name without dashes, what it takes (`fields` of a config, one
+    `field` itself, `weights`, or something `other`), and the rule that holds for it."""
+
+    name: str
+    takes: Literal["fields", "field", "weights", "other"]
+    rule: FieldRule
+
+
+@lru_cache(maxsize=8192)
+def option_of(name: str) -> Option | None:
+    """The option that a name without dashes stands for, spelled with `-` or `_`, or begun so far that a parser of
+    arguments completes it; None where it touches no model."""
+    said = name.lower().replace("_", "-")
+    if said in OVERRIDE_OPTIONS or said in OVERRIDE_KEYS:
+        return Option(said, "fields", UNKNOWN_FIELD)
+    if said in OTHER_OPTIONS:
+        return Option(said, "other", FieldRule(UNKNOWN_FIELD.fields, "unclear", OTHER_OPTIONS[said]))
+    if said == LOAD_FORMAT:
+        return Option(said, "weights", FieldRule(UNKNOWN_FIELD.fields, "unclear", NO_WEIGHTS))
+    if any(f"--{said}" in flags_of(engine) for engine in (*get_args(Engine), "dynamo")):
+        return None
+    if len(said) >= _SHORTEST_START and "-" in said:
+        begun = (*OVERRIDE_OPTIONS, *OTHER_OPTIONS, LOAD_FORMAT)
+        if whole := next((option for option in begun if option.startswith(said)), None):
+            return option_of(whole)
+    return _field_option(said)
+
+
+def _field_option(said: str) -> Option | None:
+    """An option that is named after a field itself (`--num-hidden-layers`)."""
+    for switch in ("", *(switch for switch in _SWITCHES if said.startswith(switch))):
+        rule = field_rule((said.removeprefix(switch),))
+        if rule.effect == "reduces" or _OF_THE_INDEXER.fullmatch(said.removeprefix(switch)):
+            return Option(said, "field", rule)
+    return None
+
+
+@lru_cache(maxsize=8192)
+def names_a_part(variable: str) -> bool:
+    """Whether a variable carries the name of a field of a model's config behind a prefix of its own."""
+    parts = variable.lower().split("_")
+    return any(_IN_VARIABLES.fullmatch("_".join(parts[at:])) for at in range(1, len(parts)))
+
+
+def loads_nothing(value: str) -> bool:
+    """Whether a load format makes weights up instead of loading them."""
+    return value.strip("\"'").lower() == _NO_WEIGHTS
+
 
 # A setting that a policy may forbid to switch off, in its spellings.
 EVENTS = "publish_events_and_metrics"
 _EVENTS = r"publish[-_]events[-_]and[-_]metrics"
-EVENTS_SET = re.compile(rf"(?<![\w-])(--no-)?(?:--)?{_EVENTS}(?![\w-])[\"']?\s*[:=]?\s*[\"']?([A-Za-z0-9]*)", re.I)
+EVENTS_SET = re.compile(
+    rf"(?<![\w-])(--no-)?(?:--)?(?:[A-Z]+_)*{_EVENTS}(?![\w-])[\"']?\s*[:=]?\s*[\"']?([A-Za-z0-9]*)", re.I
+)
 FALSE = frozenset({"false", "no", "off", "0", "f", "n", "disabled", "none", "null"})
 TRUE = frozenset({"true", "yes", "on", "1", "t", "y", "enabled"})
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Any
 
 import msgspec
@@ -15,12 +16,41 @@ from reviewer_tui.checks.override_rules import Effect
 from reviewer_tui.checks.patches.rules import WRITES
 from reviewer_tui.checks.shell_commands import Script, ShellCommand, read_script
 from reviewer_tui.checks.yaml_scalars import Scalar, scalars
+from reviewer_tui.launch.serve_command import STARTS_A_SERVER
 
 MAX_VALUE = 20_000
 """Characters of one override that are read."""
 
+_MOST_STEPS = 4
+_LONGEST_LITERAL = 40
+_EVENTS_WORD = re.compile(r"(?:--)?(?:no-)?(?:[A-Za-z]+_)*publish[-_]events[-_]and[-_]metrics", re.I)
+_ROLE_KEY = re.compile(r"(prefill|decode|agg(?=\Z|_)|aggregated)(?:_(?:environment|extra_args|config|args))?")
+
 _PAIR = re.compile(r"[\"']?([A-Za-z_][\w.-]*)[\"']?\s*[:=]\s*[\"']?([\w.$-]+)")
 _SHELL_ENDINGS = (".sh", ".bash", ".slurm", ".sbatch")
+_RECIPE_ENDINGS = (".yaml", ".yml", ".json")
+_OPTION = re.compile(r"(?<![\w-])--([A-Za-z][\w-]*)")
+_KEY = re.compile(r"([A-Za-z][\w-]*)[\"']?\s*:")
+_NAME = re.compile(r"([A-Za-z][\w-]*)[\"']?\s*[:=]")
+_VARIABLE = re.compile(r"(?:-e|--env=)?([A-Z][A-Z0-9_]*)=(.*)", re.S)
+# Options that other programs than servers have too, for other things.
+_OF_SERVERS = ("revision", "code-revision")
+
+# Programs that show a file or look at it, or end the script, whatever their options.
+_READERS = frozenset(
+    (
+        *("cat", "head", "tail", "less", "wc", "stat", "ls", "file", "du", "find", "grep", "egrep", "fgrep", "diff"),
+        *("cmp", "md5sum", "sha256sum", "realpath", "readlink", "basename", "dirname", "echo", "printf", "test", "["),
+        *("export", "local", "declare", "readonly", "typeset", "true", ":", "cd", "pushd", "exit", "return"),
+        *("hostname", "date", "pwd", "whoami", "id", "uname"),
+    )
+)
+_SHELL_TEXT = re.compile(r"(?:^|[\s/])(?:ba|da|z)?sh\s+(?:-\S+\s+)*-[a-z]*c\s")
+_IN_PLACE = re.compile(r"-[a-zA-Z]*i|--in-?place")
+_EDITORS_IN_PLACE = frozenset({"sed", "perl"})
+# Programs that only print what they make of a file, unless their output goes somewhere.
+_FILTERS = frozenset({"jq", "yq", "awk", "gawk", "cut", "sort", "uniq", "tr"})
+_SAYS = frozenset({"echo", "printf", "log", "grep", "test", "["})
 
 
 class Override(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,24 +72,18 @@ class Override(msgspec.Struct, frozen=True, kw_only=True):
 @lru_cache(maxsize=256)
 def overrides_in(path: str, text: str) -> tuple[Override, ...]:
     """Every setting of a file that touches a model's architecture, harmless ones included."""
-    recipe = path.endswith((".yaml", ".yml"))
-    if not _tells(text, rules.TELLTALES if recipe else rules.TELLTALES[:-1]):
-        return ()
-    if recipe:
-        return tuple(dict.fromkeys(_in_yaml(path, text)))
+    if path.endswith(_RECIPE_ENDINGS):
+        return tuple(dict.fromkeys(_in_yaml(path, text))) if _tells(text, _KEY) else ()
     if path.endswith(_SHELL_ENDINGS) or text.startswith("#!"):
-        return tuple(dict.fromkeys(_in_shell(path, text)))
+        return tuple(dict.fromkeys(_in_shell(path, text))) if _tells(text, _OPTION) else ()
     if path.endswith(".py"):
-        return tuple(dict.fromkeys(_in_lines(text)))
+        return tuple(dict.fromkeys(_in_python(text))) if _tells(text, _NAME) else ()
     return ()
 
 
 def overrides_in_setting(setting: str) -> tuple[Override, ...]:
     """What a setting of a config entry (`NAME=value`) changes; its lines are 0."""
-    found = list(_in_words(setting))
-    if name := rules.ENVIRONMENT.match(setting):
-        found.append(_named("unclear", 0, 0, name[1], "", setting[name.end() :], "it names a part of the model"))
-    return tuple(found)
+    return (*_in_words(setting), *_in_variable(setting))
 
 
 def overrides_in_arguments(words: str) -> tuple[Override, ...]:
@@ -67,16 +91,14 @@ def overrides_in_arguments(words: str) -> tuple[Override, ...]:
     return tuple(_in_words(words))
 
 
-def _tells(text: str, tokens: Iterable[str]) -> bool:
-    """Whether any line but comments holds one of these texts."""
-    for token in tokens:
-        at = text.find(token)
-        while at >= 0:
-            start = text.rfind("\n", 0, at) + 1
-            if not text[start:at].lstrip().startswith("#"):
-                return True
-            at = text.find(token, at + 1)
-    return False
+def _tells(text: str, names: re.Pattern[str]) -> bool:
+    """Whether a text holds any option, key or variable that touches a model, or names a checkpoint's config."""
+    return (
+        "config.json" in text
+        or any(rules.names_a_part(name) for name in set(rules.ENVIRONMENT.findall(text)))
+        or any(rules.option_of(name) for name in set(names.findall(text)))
+        or any(rules.option_of(name) for name in set(_OPTION.findall(text)))
+    )
 
 
 # -- shell ------------------------------------------------------------------------------------------------------------
@@ -84,35 +106,85 @@ def _tells(text: str, tokens: Iterable[str]) -> bool:
 
 def _in_shell(path: str, text: str) -> Iterator[Override]:
     script, lines = read_script(text, path), text.split("\n")
+    configs = _config_variables(script)
     for command in script.commands:
         for said in (command.text, *(value for _, value in command.assignments)):
             for found in _in_words(said, script):
                 line, end_line = _lines_of(lines, command, found)
                 yield msgspec.structs.replace(found, line=line, end_line=end_line)
-        yield from _in_command(command)
+        yield from _in_command(command, script, configs)
     if script.unread is not None and (line := script.unread[0]) <= len(lines):
         reason = f"the script cannot be read from here on ({script.unread[1]})"
         yield _named("unclear", line, len(lines), path.rpartition("/")[2], "", "", reason)
 
 
-def _in_command(command: ShellCommand) -> Iterator[Override]:
+def _in_command(command: ShellCommand, script: Script, configs: frozenset[str]) -> Iterator[Override]:
+    said = () if command.words[:1] and command.words[0] in _SAYS else command.words
+    for word in (*(f"{name}={value}" for name, value in command.assignments), *said):
+        for found in _in_variable(word):
+            yield msgspec.structs.replace(found, line=command.line, end_line=command.end_line)
     whole = f"{command.text} {command.stdin} {' '.join(command.targets)}"
-    for name, value in command.assignments:
-        if rules.ENVIRONMENT.match(f"{name}="):
-            yield _named("unclear", command.line, command.end_line, name, "", value, "it names a part of the model")
-    if "config.json" in whole and _edits_model(command):
+    if any(name in whole for name in configs):
+        command = _written_out(command, script)
+        whole = f"{whole} config.json"
+    if rules.MODEL_CONFIG.search(whole) and _edits_model(command, script):
         yield from _edited(whole, command.line, command.end_line)
 
 
-def _edits_model(command: ShellCommand) -> bool:
-    """Whether a command that speaks of a config.json writes one."""
-    names = {word.rpartition("/")[2] for word in command.words}
-    if names & {"sed", "perl"}:
-        return any(re.match(r"-[a-zA-Z]*i|--in-place", word) for word in command.words)
-    if any(name.startswith(("python", "$")) for name in names) and WRITES.search(f"{command.text} {command.stdin}"):
-        return True
-    written = [*command.targets, *(command.words[-1:] if names & {"cp", "mv", "ln", "install", "tee"} else ())]
-    return any(target.endswith("config.json") for target in written) or ("jq" in names and bool(command.targets))
+def _in_variable(word: str) -> Iterator[Override]:
+    """A variable that names a part of the model, given as `NAME=value` or as a container's `-eNAME=value`."""
+    found = _VARIABLE.match(word)
+    if found is not None and rules.names_a_part(found[1]):
+        yield _named("unclear", 0, 0, found[1], "", found[2], "it names a part of the model")
+
+
+def _config_variables(script: Script) -> frozenset[str]:
+    """The variables, as commands write them, that may hold the name of a checkpoint's config."""
+    if not any(rules.MODEL_CONFIG.search(value) for values in script.values.values() for value in values):
+        return frozenset()
+    found: frozenset[str] = frozenset()
+    for _ in range(_MOST_STEPS):
+        more = frozenset(
+            f"${{{name}"
+            for name, values in script.values.items()
+            if any(rules.MODEL_CONFIG.search(value) or any(known in value for known in found) for value in values)
+        )
+        if more == found:
+            break
+        found = more
+    return found
+
+
+def _written_out(command: ShellCommand, script: Script) -> ShellCommand:
+    """The command with the values of its variables in their places."""
+    words = tuple(script.expanded(word) for word in command.words)
+    return msgspec.structs.replace(
+        command, words=words, targets=tuple(script.expanded(target) for target in command.targets)
+    )
+
+
+def _edits_model(command: ShellCommand, script: Script) -> bool:
+    """Whether a command that names a checkpoint's config may write it: whatever is not known only to read it does."""
+    names = [word.rpartition("/")[2] for word in command.words]
+    into = any(rules.MODEL_CONFIG.search(target) for target in command.targets)
+    if into or not names or _SHELL_TEXT.search(command.text):
+        return into  # the commands of a text that a shell runs are judged by themselves
+    if _EDITORS_IN_PLACE & set(names):
+        return any(_IN_PLACE.match(word) for word in command.words)
+    if names[0].startswith(("python", "$")):
+        runs_file = any(name.endswith(".py") for name in names[1:]) and not command.stdin
+        return runs_file or WRITES.search(f"{command.text} {command.stdin}") is not None
+    if names[0] in _FILTERS:
+        return bool(command.targets) or any(_IN_PLACE.match(word) for word in command.words)
+    return not _only_reads(names[0], script)
+
+
+def _only_reads(name: str, script: Script) -> bool:
+    """Whether a program, or a function of the script, only looks at files or says something."""
+    if name not in script.functions:
+        return name in _READERS or "=" in name
+    inside = [command for command in script.commands if command.function == name]
+    return all(not command.targets and command.words[:1] and command.words[0] in _READERS for command in inside)
 
 
 def _edited(text: str, line: int, end_line: int) -> Iterator[Override]:
@@ -144,23 +216,39 @@ def _lines_of(lines: list[str], command: ShellCommand, found: Override) -> tuple
 
 def _in_words(text: str, script: Script | None = None) -> Iterator[Override]:
     """Overrides among the words of a command or of flags that a recipe holds as text (all at line 0)."""
-    for found in rules.OVERRIDES.finditer(text):
-        # Keys of a recipe are read as such; among words an option begins with dashes.
-        if not text[found.start() :].startswith("--"):
+    for found in _OPTION.finditer(text):
+        option = rules.option_of(found[1])
+        if option is None or (option.name in _OF_SERVERS and not _serves(text, script)):
             continue
-        rest = text[found.end() : found.end() + MAX_VALUE].lstrip("= ")
-        if text[found.end() : found.end() + 1] == ".":
-            yield from _dotted(found[0], text[found.end() : found.end() + 200])
+        after = text[found.end() : found.end() + MAX_VALUE]
+        if option.takes == "fields" and after.startswith("."):
+            yield from _dotted(found[0], after[:200])
             continue
+        rest = after.lstrip("= ")
         value = rest if rest[:1] in ("{", "'", '"') else rest.partition(" ")[0]
         if "$" in value and script is not None:
             value = script.expanded(value)
-        yield from _fields_of(found[0], value)
-    for found in rules.DIRECT.finditer(text):
-        rule = rules.field_rule((found[1],))
-        yield _named(rule.effect, 0, 0, f"--{found[1]}", "", found[2] or "", rule.reason)
-    if other := rules.OTHER_CONFIG.search(text):
-        yield _named("unclear", 0, 0, other[0], "", "", "it puts another config in the place of the model's own")
+        yield from _told(found[0], option, value)
+
+
+def _serves(text: str, script: Script | None) -> bool:
+    """Whether these words are those of a server: what is no command of a script is taken for its arguments."""
+    return script is None or STARTS_A_SERVER.search(f"{text} ") is not None
+
+
+def _told(name: str, option: rules.Option, value: str) -> Iterator[Override]:
+    """What an option with this value sets."""
+    match option.takes:
+        case "fields":
+            yield from _fields_of(name, value)
+        case "field":
+            effect = "none" if value.lower() in rules.FALSE and not value.isdigit() else option.rule.effect
+            yield _named(effect, 0, 0, name, "", "" if value.startswith("-") else value, option.rule.reason)
+        case "weights":
+            if rules.loads_nothing(value):
+                yield _named(option.rule.effect, 0, 0, name, "", value, option.rule.reason)
+        case "other":
+            yield _named(option.rule.effect, 0, 0, name, "", value, option.rule.reason)
 
 
 def _dotted(option: str, rest: str) -> Iterator[Override]:
@@ -250,27 +338,59 @@ def _in_yaml(path: str, text: str) -> Iterator[Override]:
 
 
 def _in_scalar(scalar: Scalar, beside: Mapping[str, str]) -> Iterator[Override]:
-    place = next((n for n, key in enumerate(scalar.keys) if rules.OVERRIDE_KEY.fullmatch(key)), None)
+    options = [rules.option_of(key) for key in scalar.keys]
+    place = next((n for n, option in enumerate(options) if option is not None and option.takes == "fields"), None)
+    last = options[-1] if options else None
     if place is not None and place == len(scalar.keys) - 1:
         yield from _fields_of(scalar.key, scalar.value)
     elif place is not None:
         yield _judged(scalar.keys[place], scalar.keys[place + 1 :], scalar.value, beside)
     elif "--" in scalar.value:
         yield from _in_words(scalar.value, None)
-    elif scalar.key == "sparse_disable_index_value" or re.fullmatch(
-        r"index_topk(?:_freq|_pattern)?|use_index_cache", scalar.key
-    ):
+    elif scalar.key == "use_index_cache" or (last is not None and last.takes == "field"):
         yield _judged(scalar.key, (scalar.key,), scalar.value, beside)
-    if rules.ENVIRONMENT.match(f"{scalar.key}="):
-        yield _named("unclear", 0, 0, scalar.key, "", scalar.value, "it names a part of the model")
+    elif last is not None and last.name not in _OF_SERVERS:
+        yield from _told(scalar.key, last, scalar.value)
+    named = scalar.value if scalar.key == "name" else scalar.key
+    yield from _in_variable(f"{named}={scalar.value}")
+    yield from _in_variable(scalar.value)
 
 
-def _in_lines(text: str) -> Iterator[Override]:
-    """Options that a Python program composes."""
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.lstrip().startswith("#"):
-            for found in _in_words(line.replace('", "', " ").replace("', '", " "), None):
-                yield msgspec.structs.replace(found, line=number, end_line=number)
+def _in_python(text: str) -> Iterator[Override]:
+    """Options that a program composes, overrides that it gives as arguments or keys, and edits of a model's config."""
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        if line.lstrip().startswith("#"):
+            continue
+        found = [*_in_words(line.replace('", "', " ").replace("', '", " "), None)]
+        for name in _NAME.finditer(line):
+            option = rules.option_of(name[1])
+            if option is not None and _is_given(option) and not line[: name.start()].endswith("--"):
+                rest = "\n".join((line[name.end() :], *lines[number : number + _LONGEST_LITERAL]))
+                found += _told(name[1], option, _literal(rest))
+        for item in found:
+            yield msgspec.structs.replace(item, line=number, end_line=number)
+    if (config := rules.MODEL_CONFIG.search(text)) and WRITES.search(text):
+        line_number = text.count("\n", 0, config.start()) + 1
+        yield from _edited(text, line_number, line_number)
+
+
+def _is_given(option: rules.Option) -> bool:
+    """Whether an option's name is of no other use in a program: fields of a config are also names of its own."""
+    return option.takes != "field" and option.name not in _OF_SERVERS
+
+
+def _literal(text: str) -> str:
+    """The value at the beginning of a text: a mapping up to its closing bracket, else one word."""
+    text = text.lstrip()
+    if not text.startswith("{"):
+        return re.split(r"[\s,)}]", text, maxsplit=1)[0]
+    depth = 0
+    for at, character in enumerate(text[:MAX_VALUE]):
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        if depth == 0:
+            return text[: at + 1]
+    return text[:MAX_VALUE]
 
 
 # -- the setting that a policy may forbid to switch off ---------------------------------------------------------------
@@ -278,28 +398,55 @@ def _in_lines(text: str) -> Iterator[Override]:
 
 class EventSetting(msgspec.Struct, frozen=True, kw_only=True):
     """Where a file sets `publish_events_and_metrics`: `value` is None where it is no plain truth value; `block` is the
-    top-level key of a recipe that it stands in."""
+    top-level key of a recipe that it stands in, `role` the kind of worker whose settings these are (empty: of all)."""
 
     line: int
     value: bool | None
     block: str = ""
+    role: str = ""
 
 
 @lru_cache(maxsize=256)
 def event_settings(path: str, text: str) -> tuple[EventSetting, ...]:
     """Every place of a file that sets `publish_events_and_metrics`; comments do not."""
-    found: list[EventSetting] = []
-    block = ""
+    if not _EVENTS_WORD.search(text):
+        return ()
+    values = scalars(text) if path.endswith(_RECIPE_ENDINGS) else None
+    return tuple(_events_in_lines(text) if values is None else _events_in_recipe(values))
+
+
+@lru_cache(maxsize=256)
+def roles_in(path: str, text: str) -> frozenset[str]:
+    """The kinds of workers that a recipe has settings for."""
+    values = scalars(text) if path.endswith(_RECIPE_ENDINGS) else None
+    return frozenset(role for scalar in values or () for key in scalar.keys if (role := _role(key)))
+
+
+def _events_in_lines(text: str) -> Iterator[EventSetting]:
     for number, line in enumerate(text.split("\n"), 1):
-        if path.endswith((".yaml", ".yml")) and (top := re.match(r"[\"']?([\w.\[\]-]+)[\"']?\s*:", line)):
-            block = top[1]
         code = line.partition(" #")[0]
-        if code.lstrip().startswith(("#", "//")):
-            continue
-        found += [
-            EventSetting(line=number, value=_truth(match), block=block) for match in rules.EVENTS_SET.finditer(code)
-        ]
-    return tuple(found)
+        if not code.lstrip().startswith(("#", "//")):
+            for match in rules.EVENTS_SET.finditer(code):
+                yield EventSetting(line=number, value=_truth(match))
+
+
+def _events_in_recipe(values: Sequence[Scalar]) -> Iterator[EventSetting]:
+    for scalar, after in zip_longest(values, values[1:]):
+        said = f"{scalar.key}: {scalar.value}" if _EVENTS_WORD.search(scalar.key) else scalar.value
+        if scalar.key == "value":
+            said = ""
+        named = _EVENTS_WORD.fullmatch(scalar.value) is not None
+        if named and after is not None and (after.keys == scalar.keys or after.key == "value"):
+            said = f"{scalar.value} {after.value}"  # the flag and its value are words of one list, or name and value
+        block = scalar.keys[0] if scalar.keys else ""
+        role = next((found for key in scalar.keys if (found := _role(key))), "")
+        for match in rules.EVENTS_SET.finditer(said):
+            yield EventSetting(line=scalar.line, value=_truth(match), block=block, role=role)
+
+
+def _role(key: str) -> str:
+    found = _ROLE_KEY.fullmatch(key)
+    return found[1] if found else ""
 
 
 def _truth(match: re.Match[str]) -> bool | None:

@@ -147,16 +147,16 @@ def test_overrides_that_compute_less_fail_and_are_named(line: str, named: str) -
 @pytest.mark.parametrize(
     "line",
     [
-        "vllm serve m --hf-overrides '{\"rope_scaling\": {\"type\": \"yarn\"}, \"max_position_embeddings\": 9}'",
-        "vllm serve m --hf-overrides '{\"torch_dtype\": \"bfloat16\", \"quantization_config\": {\"num_layers\": 1}}'",
-        "vllm serve m --hf-overrides '{\"use_index_cache\": false, \"index_topk_freq\": 1}'",
-        "vllm serve m --override-generation-config '{\"temperature\": 0.1}'",
-        "vllm serve m --model-loader-extra-config '{\"enable_multithread_load\": true}'",
-        "vllm serve m --language-model-only",
-        "vllm serve m --hf-overrides '{}'",
-        "# vllm serve m --hf-overrides '{\"num_hidden_layers\": 1}'",
+        "vllm serve $MODEL --hf-overrides '{\"rope_scaling\": {\"type\": \"yarn\"}, \"max_position_embeddings\": 9}'",
+        "vllm serve $MODEL --hf-overrides '{\"dtype\": \"bfloat16\", \"quantization_config\": {\"num_layers\": 1}}'",
+        "vllm serve $MODEL --hf-overrides '{\"use_index_cache\": false, \"index_topk_freq\": 1}'",
+        "vllm serve $MODEL --override-generation-config '{\"temperature\": 0.1}'",
+        "vllm serve $MODEL --model-loader-extra-config '{\"enable_multithread_load\": true}'",
+        "vllm serve $MODEL --language-model-only",
+        "vllm serve $MODEL --hf-overrides '{}'",
+        "# vllm serve $MODEL --hf-overrides '{\"num_hidden_layers\": 1}'",
         "python3 -c 'import json; print(json.load(open(\"config.json\"))[\"num_hidden_layers\"])'",
-        "vllm serve m --kv-cache-dtype fp8 --quantization modelopt",
+        "vllm serve $MODEL --kv-cache-dtype fp8 --quantization modelopt",
     ],
 )  # fmt: skip
 def test_what_computes_the_same_passes(line: str) -> None:
@@ -197,10 +197,152 @@ def test_what_cannot_be_told_waits_for_judgement(line: str) -> None:
         ("zip_override_a:\n  conc: [1]\nlanguage-model-only: true\n", Status.PASS),
         ("model_kwargs:\n  num_hidden_layers: 4\n", Status.FAIL),
         ("a: [\nhf_overrides: x\n", Status.JUDGEMENT),
+        ("x: &o {num_hidden_layers: 1}\nbackend:\n  hf_overrides: *o\n", Status.FAIL),
+        ("hf-config-path: /data/config\n", Status.JUDGEMENT),
+        ("engine:\n  num-hidden-layers: 1\n", Status.FAIL),
+        ("load-format: dummy\n", Status.JUDGEMENT),
+        ("load-format: auto\nidentity: {model: {revision: abc}}\n", Status.PASS),
+        ("env: [{name: VLLM_NUM_LAYERS, value: 3}]\n", Status.JUDGEMENT),
+        ("env: [VLLM_NUM_LAYERS=3]\n", Status.JUDGEMENT),
+        ("speculative_config: {num_nextn_predict_layers: 3}\n", Status.PASS),
     ],
 )
 def test_recipes_are_read(content: str, status: Status) -> None:
     outcome = of({**summer(), RECIPE: content})
+    assert outcome.status is status, outcome.summary
+
+
+# argparse completes an option that is begun far enough.
+@pytest.mark.parametrize(
+    "option", ["--json-model", "--json-model-override", "--json-model-override-arg", "--json_model_override_args"]
+)
+def test_an_abbreviated_option_is_the_option(option: str) -> None:
+    outcome = of(serving_with(f"{option} '{{\"num_hidden_layers\": 1}}'"))
+    assert outcome.status is Status.FAIL, outcome.summary
+    assert "num_hidden_layers" in worst(outcome).message
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        ("export VLLM_NUM_LAYERS=10", Status.JUDGEMENT),
+        ("env VLLM_NUM_LAYERS=10 vllm serve $MODEL", Status.JUDGEMENT),
+        ("declare -x VLLM_NUM_LAYERS=10", Status.JUDGEMENT),
+        ("export SGLANG_INDEX_TOPK_FREQ=4", Status.JUDGEMENT),
+        ("docker run -e VLLM_NUM_LAYERS=10 $IMAGE", Status.JUDGEMENT),
+        ("docker run --env=VLLM_NUM_LAYERS=10 $IMAGE", Status.JUDGEMENT),
+        ("vllm serve $MODEL --index-topk-freq 4", Status.FAIL),
+        ("vllm serve $MODEL --num-layers 2", Status.FAIL),
+        ("vllm serve $MODEL --enable-index-cache", Status.FAIL),
+        ('vllm serve $MODEL --model-class-overrides \'{"a": "b"}\'', Status.JUDGEMENT),
+        ("python3 -m sglang.launch_server --model-path $MODEL --moe-top-k 2", Status.FAIL),
+        ("echo VLLM_NUM_LAYERS=10", Status.PASS),
+        ("export EPLB_REDUNDANT_EXPERTS=8", Status.PASS),
+        ("vllm serve $MODEL --kv-cache-dtype-skip-layers 1", Status.PASS),
+        ("python3 -m sglang.launch_server --model-path $MODEL --ep-num-redundant-experts 8", Status.PASS),
+    ],
+)
+def test_variables_and_flags_that_are_named_after_a_part_of_the_model(line: str, status: Status) -> None:
+    outcome = of(with_lines(line))
+    assert outcome.status is status, outcome.summary
+
+
+@pytest.mark.parametrize(
+    ("argument", "line", "status"),
+    [
+        ("--model-path /data/pruned-model", ":", Status.JUDGEMENT),
+        ("", "export MODEL=me/Qwen3.5-pruned", Status.JUDGEMENT),
+        ("--revision pruned", ":", Status.JUDGEMENT),
+        ("--load-format dummy", ":", Status.JUDGEMENT),
+        ('--model-path "$(cat /data/model)"', ":", Status.UNVERIFIED),
+        ("--model-path /models/qwen3.5-397b-a17b-nvfp4-v2/", ":", Status.PASS),
+        ("--load-format fastsafetensors", ":", Status.PASS),
+        ("", "hf download $MODEL --revision abc", Status.PASS),
+    ],
+)
+def test_the_checkpoint_is_the_row_s(argument: str, line: str, status: Status) -> None:
+    outcome = of(serving_with(argument, line))
+    assert outcome.status is status, outcome.summary
+    again = of(serving_with(argument, line, "echo"), serving_with(argument, line))
+    assert status is Status.UNVERIFIED or again.status is Status.PASS, again.summary
+
+
+def test_a_recipe_that_names_another_checkpoint_is_judged() -> None:
+    entry = MULTI_NODE.replace("SELECTOR", "").replace("dynamo-trt", "dynamo-vllm")
+    content = (
+        "backend:\n  type: vllm\n  vllm_config: {aggregated: {tensor-parallel-size: 8}}\nidentity: {model: {repo: R}}\n"
+    )
+    for repo, status in (("moonshotai/Kimi-K3", Status.PASS), ("me/Kimi-K3-pruned", Status.JUDGEMENT)):
+        outcome = of({**summer(), NVIDIA: NVIDIA_MASTER + entry, RECIPE: content.replace("R}", f"{repo}}}")})
+        assert outcome.status is status, outcome.summary
+
+
+@pytest.mark.parametrize(
+    ("lines", "status"),
+    [
+        (("cat > /tmp/c.yaml <<'E'", "hf-overrides: {num_hidden_layers: 1}", "E", "--config /tmp/c.yaml"), Status.FAIL),
+        (("cat > /tmp/c.yaml <<'E'", "max-num-seqs: 8", "E", "--config /tmp/c.yaml"), Status.PASS),
+        (("--config /data/c.yaml",), Status.UNVERIFIED),
+        (("--config $FILE_OF_CI",), Status.UNVERIFIED),
+    ],
+)
+def test_a_file_of_options_is_read_or_not_verified(lines: tuple[str, ...], status: Status) -> None:
+    outcome = of(with_lines(*lines[:-1], f"vllm serve $MODEL {lines[-1]}"))
+    assert outcome.status is status, outcome.summary
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "CFG=m/config.json; sed -i 's/61/30/' $CFG",
+        'DIR=m; CFG=$DIR/config.json; TARGET=$CFG; sed -i s/61/30/ "$TARGET"',
+        "yq -i '.num_hidden_layers=1' m/config.json",
+        "jq '.num_hidden_layers=1' m/config.json | sponge m/config.json",
+        "cp benchmarks/config.json m/",
+        "curl -so m/config.json http://x",
+        "hf download me/cfg config.json --local-dir m",
+        "patch m/config.json < x",
+        "srun bash -c 'cp mine.json m/config.json'",
+        "python3 edit.py m/config.json",
+        'put() { cp mine.json "$1"; }; put m/config.json',
+    ],
+)
+def test_whatever_may_write_the_model_s_config_is_seen(line: str) -> None:
+    assert of(with_lines(line)).status in (Status.FAIL, Status.JUDGEMENT)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "jq .num_hidden_layers m/config.json",
+        "yq .a m/config.json | head",
+        "srun bash -c 'test -f m/config.json'",
+        'fail() { echo "$1" >&2; exit 1; }; fail "no config.json"',
+        "for f in config.json x.json; do ls $f; done",
+        "cp /etc/mooncake_config.json /tmp",
+        "sed -n 1,3p m/config.json",
+    ],
+)
+def test_what_only_reads_the_model_s_config_passes(line: str) -> None:
+    outcome = of(with_lines(line))
+    assert outcome.status is Status.PASS, outcome.summary
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("import json\np = 'm/config.json'\nc = json.load(open(p))\njson.dump(c, open(p, 'w'))\n", Status.JUDGEMENT),
+        ("LLM(model='m', hf_overrides={'num_hidden_layers': 1})\n", Status.FAIL),
+        ("ARGS = {'hf_overrides': {'rope_scaling': 1}}\n", Status.PASS),
+        ("LLM(hf_overrides=cut)\n", Status.JUDGEMENT),
+        ("LLM(load_format='dummy')\n", Status.JUDGEMENT),
+        ("CMD = ['--hf-overrides', '{\"num_layers\": 1}']\n", Status.FAIL),
+        ("import json\nprint(json.load(open('m/config.json')))\n", Status.PASS),
+        ("Layer(num_kv_heads=8, hidden_size=4)\n", Status.PASS),
+    ],
+)
+def test_programs_are_read(text: str, status: Status) -> None:
+    outcome = of({**summer(), "benchmarks/e.py": text})
     assert outcome.status is status, outcome.summary
 
 
@@ -249,6 +391,11 @@ def test_a_mode_that_the_detail_section_calls_shipped_is_the_reviewers() -> None
     native = text.format("index_topk_freq is native: the checkpoint ships it")
     assert of(with_lines(REDUCING), sign_off=native).status is Status.JUDGEMENT
     assert of(with_lines(REDUCING), sign_off=text.format("all fine")).status is Status.FAIL
+
+
+def test_recipes_in_json_are_read() -> None:
+    outcome = of({**summer(), "benchmarks/x.json": '{"hf_overrides": {"num_hidden_layers": 1}}'})
+    assert outcome.status is Status.FAIL, outcome.summary
 
 
 def test_a_setting_of_an_entry_counts() -> None:
@@ -302,6 +449,24 @@ def test_the_ban_is_on_what_serves(content: str, status: Status) -> None:
     assert outcome.status is status, outcome.summary
     if status is Status.FAIL:
         assert worst(outcome).path == RECIPE
+
+
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [
+        ("a:\n  args: [--publish-events-and-metrics, 'false']\n", Status.FAIL),
+        ("a:\n  args: [--publish-events-and-metrics, --x]\n", Status.PASS),
+        ("a: {env: {DYN_PUBLISH_EVENTS_AND_METRICS: 'false'}, publish_events_and_metrics: true}\n", Status.FAIL),
+        ("env: [{name: DYN_PUBLISH_EVENTS_AND_METRICS, value: 'false'}]\n", Status.FAIL),
+        ("prefill:\n  a: 1\ndecode:\n  publish_events_and_metrics: true\n", Status.UNVERIFIED),
+        ("prefill:\n  publish_events_and_metrics: true\ndecode:\n  publish_events_and_metrics: true\n", Status.PASS),
+        ("publish_events_and_metrics: true\nprefill:\n  a: 1\ndecode:\n  a: 1\n", Status.PASS),
+        ("resources: {prefill_nodes: 0, agg_nodes: 1}\naggregated: {publish_events_and_metrics: true}\n", Status.PASS),
+    ],
+)
+def test_every_spelling_and_every_role_counts(content: str, status: Status) -> None:
+    outcome = of_recipe(content)
+    assert outcome.status is status, outcome.summary
 
 
 def test_without_the_ban_in_the_policy_the_setting_does_not_matter() -> None:
