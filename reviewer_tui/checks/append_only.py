@@ -171,7 +171,7 @@ class _Review:
 
     def _isolation(self, files: Sequence[ChangedFile]) -> Iterator[Finding]:
         matrix = {self._view.path, self._head.layout.runners, *self._head.layout.master_configs}
-        others = [file for file in files if file.path not in matrix and not all(map(_INERT.search, file.paths))]
+        others = [file for file in files if file.path not in matrix and not self._is_inert(file)]
         serving = [file for file in others if self._can_serve(file)]
         owned = {path for change in self._evidence.changes.keys for path in change.files}
         shared = {canonical_path(path) for path in self._evidence.changes.shared_files}
@@ -185,6 +185,19 @@ class _Review:
         for change in self._evidence.changes.keys:
             if change.old is not None and change.new is not None:
                 yield from self._untouched(_Pair(change.old, change.new), before, after, paths)
+
+    def _is_inert(self, file: ChangedFile) -> bool:
+        """Whether a file is prose or a test by its names, stands where nothing serves, and no file that serves the
+        selected keys names it."""
+        if self._can_serve(file) or not all(map(_INERT.search, file.paths)):
+            return False
+        name = file.path.rpartition("/")[2]
+        return not any(name in text for text in self._serving_texts())
+
+    def _serving_texts(self) -> Iterator[str]:
+        for change in self._evidence.changes.keys:
+            for item in self._head.of(change.new)[1] if change.new is not None else ():
+                yield (read_text(self._evidence.trees.head, item.path) or "") if item.path else ""
 
     def _can_serve(self, file: ChangedFile) -> bool:
         if file.status == "removed":

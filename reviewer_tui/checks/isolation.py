@@ -102,7 +102,7 @@ def _doubts(side: Side, evaluation: Evaluation) -> Iterator[Comparison]:
         for line in command.conditions:
             if side.is_changed(command.path, line):
                 yield _unknown(command.path, line, "whether this condition holds is not known")
-        for text in (*(argument.text for argument in command.argv), *command.environment.values()):
+        for text in (*(argument.text for argument in command.argv), *command.environment.values(), command.folder):
             for piece in unknowns(text):
                 if side.is_changed(piece.path, piece.line):
                     yield _unknown(piece.path, piece.line, f"{piece.reason} is not known")
@@ -139,15 +139,16 @@ def _difference(before: Evaluation, after: Evaluation) -> Comparison:
 
 
 class _Told:
-    """A command as it is compared: its words, its environment and the files that the script wrote before it. Unknown
-    pieces count by their reason, for the lines they come from are the same on both sides."""
+    """A command as it is compared: its words, its environment, its folder and the files that the script wrote before
+    it. Unknown pieces count by their reason, for the lines they come from are the same on both sides."""
 
     def __init__(self, command: Command) -> None:
         self.command = command
         self.words = tuple(show(argument.text) for argument in command.argv)
         self.environment = {name: show(value) for name, value in command.environment.items()}
         self.files = {name: None if text is None else show(text) for name, text in command.files.items()}
-        self.same = self.words, self.environment, self.files, len(command.conditions), command.background
+        self.folder = show(command.folder)
+        self.same = self.words, self.environment, self.files, len(command.conditions), command.background, self.folder
 
     @property
     def measures(self) -> bool:
@@ -172,6 +173,8 @@ def _other(former: _Told, now: _Told) -> str:
         if former.environment.get(name) != now.environment.get(name):
             value = now.environment.get(name)
             return f"runs {now.shown} with {name}={value}" if value is not None else f"runs {now.shown} without {name}"
+    if former.folder != now.folder:
+        return f"runs {now.shown} in {now.folder}"
     return f"runs {now.shown} with other files or conditions"
 
 

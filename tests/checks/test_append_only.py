@@ -143,6 +143,7 @@ def test_without_the_changed_files_isolation_is_not_verified() -> None:
         ('if [ "$CONC" -eq 128 ]; then MAX=256; fi',),
         ('case "$CONC" in 128|256) EXTRA=(--fast) ;; *) EXTRA=() ;; esac',),
         ('[[ $CONC == 128 ]] && export SGLANG_FAST=1 || true',),
+        ('if [ "$CONC" -eq 128 ]; then cd /data; ulimit -v 1000000; fi',),
         ('if (( CONC > 64 )); then', '    pip install something', 'fi'),
         ('# only a comment',),
         ('MAX=$((8 * 2))',),
@@ -161,6 +162,8 @@ def test_a_change_that_only_new_points_reach_passes(lines: tuple[str, ...]) -> N
         (('if [ "$CONC" -ge 64 ]; then MAX=256; fi',), "c64"),
         (('if [ "$TP" -eq 2 ]; then EXTRA=(--fast); fi',), "--fast"),
         (("export SGLANG_FAST=1",), "SGLANG_FAST=1"),
+        (("PATH=/data/bin:/usr/bin",), "PATH=/data/bin"),
+        (("cd /data/overlay",), "in /data/overlay"),
         (('case "$CONC" in 128|4) EXTRA=(--fast) ;; esac',), "c4"),
         (("python3 -m sglang.launch_server --model-path other &",), "other"),
     ],
@@ -182,6 +185,10 @@ def test_a_change_that_an_existing_point_reaches_fails_and_names_it(lines: tuple
         ("export SEED=$RANDOM",),
         ("source /data/settings.sh",),
         ("pip install something",),
+        ("ulimit -v 1000000",),
+        ("umask 077",),
+        ("PATH=/data/bin:$PATH",),
+        ("trap 'sed -i s/a/b/ x' EXIT",),
         ("for (( ;; )",),
         ('eval "$(curl -s http://x)"',),
     ],
@@ -225,6 +232,21 @@ def test_other_files_are_looked_at(path: str, status: Status) -> None:
     files = {**head(), path: f"{BASE.get(path, '')!s}\n# more\n"}
     outcome = of(files)
     assert outcome.status is status, [finding.message for finding in outcome.findings]
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("benchmarks/flags.txt", "EXTRA=($(cat benchmarks/flags.txt))"),
+        ("benchmarks/tests/env.sh", "source benchmarks/tests/env.sh"),
+        ("benchmarks/test_client.py", "python3 benchmarks/test_client.py"),
+        ("utils/tests/env.txt", "EXTRA=($(cat utils/tests/env.txt))"),
+    ],
+)
+def test_a_name_alone_makes_no_file_inert(path: str, line: str) -> None:
+    base = {**BASE, path: "MAX=16\n", SCRIPT: script(line)}
+    outcome = of({**base, **head(), path: "MAX=32\n", SCRIPT: script(line)}, base)
+    assert outcome.status in (Status.JUDGEMENT, Status.FAIL), outcome.summary
 
 
 MULTI_NODE = """\
