@@ -9,7 +9,7 @@ import msgspec
 
 from reviewer_tui.checks.check import Check, Evidence, Outcome, outcome
 from reviewer_tui.checks.launches import LaunchPoint, drafting, launches_at, named, unread
-from reviewer_tui.checks.scope import Arm, arms, entry_changed, submitted
+from reviewer_tui.checks.scope import Arm, arms, entry_changed, lengths_of, submitted
 from reviewer_tui.model.config import Entry
 from reviewer_tui.model.finding import Finding, Status
 from reviewer_tui.policy.deprecations import Deprecations, Ruling, RulingStatus
@@ -76,11 +76,23 @@ def _judge_entry(evidence: Evidence, models: Deprecations, entry: Entry) -> Iter
         for method, points in _methods(evidence, models, entry, arm, scenario).items():
             combination = Combination(entry.model_prefix, scenario, entry.precision, method)
             judged.setdefault(combination, (arm, []))[1].extend(points)
+    for line in _unread_lengths(entry):
+        message = f"{entry.key}: the lengths of this scenario are no whole numbers, so what it is cannot be told."
+        yield Finding(status=Status.UNVERIFIED, message=message, path=entry.path, line=line)
     if not judged:
         message = f"{entry.key} has no scenario that this program can read."
         yield Finding(status=Status.UNVERIFIED, message=message, path=entry.path, line=entry.line)
     for combination, (arm, points) in judged.items():
         yield _judge(evidence, models, entry, combination, arm, points)
+
+
+def _unread_lengths(entry: Entry) -> Iterator[int]:
+    """The lines of scenario items of which no arm can be read."""
+    scenarios = entry.fields.get("scenarios")
+    items = scenarios.get("fixed-seq-len") if isinstance(scenarios, dict) else None
+    for index, item in enumerate(items if isinstance(items, list) else ()):
+        if not isinstance(item, dict) or lengths_of(item) is None:
+            yield entry.line_of(f"scenarios.fixed-seq-len.{index}")
 
 
 def _methods(

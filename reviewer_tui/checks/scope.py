@@ -48,19 +48,34 @@ def arms(entry: Entry) -> Iterator[Arm]:
 
 
 def _arms_of(entry: Entry, item: dict[str, Any], place: str, *, agentic: bool) -> Iterator[Arm]:
-    isl, osl = item.get("isl"), item.get("osl")
-    if not agentic and not (isinstance(isl, int) and isinstance(osl, int)):
+    lengths = None if agentic else lengths_of(item)
+    if lengths is None and not agentic:
         return
     rows = item.get("search-space")
     for index, row in enumerate(rows if isinstance(rows, list) else ()):
         if isinstance(row, dict):
             method = row.get("spec-decoding")
             yield Arm(
-                lengths=None if agentic else (isl, osl),  # type: ignore[arg-type]
+                lengths=lengths,
                 method="" if method in (None, "none") else str(method),
                 line=entry.line_of(f"{place}.search-space.{index}"),
                 row=row,
             )
+
+
+def lengths_of(item: dict[str, Any]) -> tuple[int, int] | None:
+    """Input and output length of a fixed scenario item in tokens, whole numbers in whatever spelling the repository's
+    own validation takes; None where they are no whole numbers."""
+    isl, osl = (_whole(item.get(name)) for name in ("isl", "osl"))
+    return None if isl is None or osl is None else (isl, osl)
+
+
+def _whole(value: object) -> int | None:
+    try:
+        number = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else None
+    except ValueError:
+        return None
+    return int(number) if number is not None and number.is_integer() else None
 
 
 def entry_changed(change: KeyChange) -> bool:

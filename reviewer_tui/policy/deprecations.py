@@ -103,9 +103,11 @@ class Deprecations(msgspec.Struct, frozen=True, kw_only=True):
     engines: tuple[EngineRow, ...] = ()
 
     def scenario_of(self, isl: int, osl: int) -> str:
-        """The scenario of a fixed sequence length by the table of scenarios; by its lengths where it has no row."""
+        """The scenario of a fixed sequence length by the table of scenarios; by its lengths where it has no row, which
+        are whole thousands (of 1024) only where they are no others."""
         listed = next((row.scenario for row in self.scenarios if row.lengths == (isl, osl)), None)
-        return listed or f"{isl // 1024}k{osl // 1024}k"
+        even = isl % 1024 == 0 and osl % 1024 == 0
+        return listed or (f"{isl // 1024}k{osl // 1024}k" if even else f"{isl}_{osl}")
 
     def row_of(self, prefix: str) -> ModelRow | None:
         """The matrix row that lists a model prefix, else the one whose model name it is (`kimik2.6`)."""

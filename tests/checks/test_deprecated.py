@@ -36,6 +36,31 @@ def test_the_review_date_decides(entry: str, date: str, status: Status) -> None:
     assert decided.status is status, decided.summary
 
 
+SHORT = """\
+    fixed-seq-len:
+    - isl: LENGTH
+      osl: 1024
+      search-space:
+      - { tp: 8, conc-start: 4, conc-end: 64 }
+"""
+
+
+@pytest.mark.parametrize(
+    ("length", "status"), [('"1024"', Status.FAIL), ("1024.0", Status.FAIL), ("1k", Status.UNVERIFIED)]
+)
+def test_lengths_count_in_every_spelling_that_is_valid(length: str, status: Status) -> None:
+    entry = key().replace("    fixed-seq-len:\n", SHORT.replace("LENGTH", length))
+    outcome = decide(evidence_of(summer(), with_key(entry), review_date="2026-08-12"))
+    assert outcome.status is status, outcome.summary
+
+
+@pytest.mark.parametrize(("isl", "osl"), [(9000, 1100), (8193, 1024), (8192, 2000)])
+def test_other_lengths_are_no_scenario_of_the_table(isl: int, osl: int) -> None:
+    entry = key(isl=isl).replace("osl: 1024", f"osl: {osl}")
+    outcome = decide(evidence_of(summer(), with_key(entry), review_date="2026-08-12"))
+    assert outcome.status is Status.JUDGEMENT, outcome.summary
+
+
 def test_an_end_that_is_near_is_named_with_the_days_left() -> None:
     assert "3 days left" in decide(evidence_of(summer(), with_key(key("oldmodel")), review_date="2026-08-03")).summary
     assert "last day" in decide(evidence_of(summer(), with_key(key("oldmodel")), review_date="2026-08-06")).summary
