@@ -20,7 +20,8 @@ EXPLANATION = """\
 Decides two things about every master-config entry that the pull request adds or changes. First: an entry of framework
 vllm or sglang on established hardware runs an image of the upstream organisation on Docker Hub (digest pins are fine,
 `#` counts as `/`); other registries need an exception that the detail section documents. Second: a new entry of a
-vendor framework needs an open-source engine's entry of the same model prefix and hardware first.
+vendor framework, or one that becomes such, needs an open-source engine's entry of the same model prefix and hardware
+first, and one that stays.
 Reads: the image check in the verifier's own words (organisations, established hardware, open-source engines), the
 master configs at head, at the merge base and on the default branch.
 Cannot know: whether a documented exception is genuine, and images that only a launcher or a recipe names."""
@@ -137,16 +138,32 @@ def _other_images(entry: Entry) -> Iterator[tuple[str, str]]:
 
 
 def _engine_first(evidence: Evidence, rules: ImageRules, changed: Iterable[KeyChange]) -> Iterator[Finding]:
-    """New entries of vendor frameworks, each with the open-source entry that came before it, or the lack of one."""
-    new = [change.new for change in changed if change.change == "added" and change.new is not None]
+    """New entries of vendor frameworks, and those that become such, each with the open-source entry that came before
+    it, or the lack of one."""
+    new = [change.new for change in changed if change.new is not None and _is_new(change, rules)]
     vendor = [entry for entry in new if not _is_open_source(entry.framework, rules)]
     if not vendor:
         return
-    # Where the pull request was merged meanwhile, what it adds did not come before it.
+    # Where the pull request was merged meanwhile, what it adds did not come before it; and what it takes away or turns
+    # into something else does not stay.
     added = {entry.key for entry in new} - {entry.key for entry in _entries(evidence.trees.base)}
-    landed = [entry for entry in _entries(evidence.trees.default_branch) if entry.key not in added]
+    gone = {
+        change.old.key
+        for change in evidence.changes.keys
+        if change.old is not None and (change.new is None or _is_new(change, rules))
+    }
+    landed = [entry for entry in _entries(evidence.trees.default_branch) if entry.key not in added | gone]
     for entry in vendor:
         yield _judge_order(evidence, rules, entry, landed, new)
+
+
+def _is_new(change: KeyChange, rules: ImageRules) -> bool:
+    """Whether an entry of its framework is new: it is added, or it was another framework's or model's before."""
+    old, new = change.old, change.new
+    if old is None or new is None:
+        return new is not None
+    before, now = (old.model_prefix, sku(old.runner)), (new.model_prefix, sku(new.runner))
+    return before != now or (_is_engine(old.framework, rules) and not _is_engine(new.framework, rules))
 
 
 def _judge_order(

@@ -33,6 +33,9 @@ def decide(evidence: Evidence) -> Outcome:
     findings = tuple(_judge(evidence, owners, rule, owned) for rule, owned in paths.items())
     if not files.complete:
         findings += (Finding(status=Status.UNVERIFIED, message=f"Some changed files are not known: {files.reason}"),)
+    if not evidence.policy.owners.complete:
+        message = f"Which line owns the files is not certain: {evidence.policy.owners.reason}"
+        findings += (Finding(status=Status.UNVERIFIED, message=message, path=owners.path),)
     return outcome(findings, _summary(evidence.signer, findings))
 
 

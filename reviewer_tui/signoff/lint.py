@@ -18,6 +18,7 @@ from reviewer_tui.model.finding import Status, worst
 from reviewer_tui.model.refs import DEFAULT_HOST, DEFAULT_REPOSITORY
 from reviewer_tui.model.text import has_unsafe, visible
 from reviewer_tui.policy.checklist import TRIGGER
+from reviewer_tui.policy.items import name_of
 from reviewer_tui.signoff.explanations import Explanation, explain
 from reviewer_tui.signoff.links import Link, LinkKind, find_urls, in_detail, links_of
 from reviewer_tui.signoff.match import ItemMatch, Matching, Segment, match_boxes, written_from
@@ -49,6 +50,7 @@ _ASKS_FOR_RUN = re.compile(r"link to (?:the |a )?GitHub Actions?\b", re.IGNORECA
 _RUN_ITEMS = ("validation", "evals")
 _COMMENT = re.compile(r"<!--(?P<text>.*?)(?:-->|\Z)", re.DOTALL)
 _OUR_MARKER = re.compile(r"\s*(?:ixr|reviewer-tui)[: ][\w:. =-]{0,200}\Z")
+_STRUCK = re.compile(r"~~\S|<(?:s|del|strike)\b[^>]*>", re.IGNORECASE)
 _TODO = re.compile(r"\bTODO\b")
 
 
@@ -232,7 +234,12 @@ def _altered(match: ItemMatch) -> LintFinding:
     label, line = match.item.label, match.box.line if match.box else None
     rule, status, message = "item-altered", Status.WARN, f"Item {label} is not in the template's words."
     negated = _negations(match.segments)
-    if match.kept < _STILL_THE_SAME or (negated and max(negated) > _FEW_WORDS):
+    text = match.box.text if match.box else ""
+    if _STRUCK.search(text) and not _STRUCK.search(match.item.text):
+        rule, status, message = "item-struck", Status.JUDGEMENT, f"Item {label} is struck out, as a whole or in part."
+    elif name_of(text) not in (None, match.item.name):
+        status, message = Status.JUDGEMENT, f"Item {label} is answered in the words of another item."
+    elif match.kept < _STILL_THE_SAME or (negated and max(negated) > _FEW_WORDS):
         status = Status.JUDGEMENT
         message = (
             f"Item {label} says less or something else than the template; a reader must say if it still answers it."

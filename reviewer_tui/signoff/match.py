@@ -8,6 +8,7 @@ the long beginnings that several items have in common.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import re
 import unicodedata
@@ -181,13 +182,15 @@ class _Wanted(msgspec.Struct, frozen=True):
 
 
 class _Box(msgspec.Struct, frozen=True):
-    """A box, ready to be compared: its words, their tokens without links, and the item name that it gives away."""
+    """A box, ready to be compared: its words, their tokens without links, the item name that it gives away, and the
+    label of the item whose very words it has, but for links behind them."""
 
     box: SignOffBox
     words: tuple[str, ...]
     tokens: frozenset[str]
     weight: float
     name: str | None
+    copy_of: str | None
 
 
 @functools.lru_cache(maxsize=64)
@@ -208,7 +211,13 @@ def _wanted(template: ChecklistTemplate) -> _Wanted:
 def _read(box: SignOffBox, wanted: _Wanted) -> _Box:
     words = _without_bullets(wording(box.text))
     tokens = _tokens(word for word in words if "://" not in word)
-    return _Box(box, words, tokens, wanted.weight(tokens), name_of(box.text))
+    return _Box(box, words, tokens, wanted.weight(tokens), name_of(box.text), _copy_of(box, words, wanted))
+
+
+def _copy_of(box: SignOffBox, words: tuple[str, ...], wanted: _Wanted) -> str | None:
+    labels = {item.words: item.item.label for item in wanted.items}
+    wordings = itertools.chain((words,), (_without_bullets(wording(cut)) for cut in _cuts_before_last_links(box.text)))
+    return next((labels[some] for some in wordings if some in labels), None)
 
 
 def _tokens(words: Iterable[str]) -> frozenset[str]:
@@ -264,7 +273,7 @@ def _assign(boxes: Sequence[_Box], items: Sequence[_Item], wanted: _Wanted) -> d
 
 def _score(item: _Item, box: _Box, wanted: _Wanted) -> float:
     """How well a box answers an item, above 1 where its name says so; 0 where it does not."""
-    if not box.tokens:
+    if not box.tokens or box.copy_of not in (None, item.item.label):
         return 0.0
     if item.words == box.words:
         return 3.0

@@ -122,3 +122,23 @@ def test_an_open_source_entry_of_the_same_pull_request_is_judged() -> None:
     beside = AMD_MASTER.replace("dsr1", "qwen3.5")
     findings = decide(evidence_of(summer(), {**summer(), AMD: both + beside})).findings
     assert any(f.status is Status.JUDGEMENT and "only added by this pull request" in f.message for f in findings)
+
+
+@pytest.mark.parametrize("name", ["dsr1-fp8-mi355x-vllm:", "dsr1-fp8-mi355x-atom:"])
+def test_an_entry_that_becomes_a_vendor_s_is_new_and_no_open_source_one_is_left(name: str) -> None:
+    atom = AMD_MASTER.replace("framework: vllm", "framework: atom").replace("dsr1-fp8-mi355x-vllm:", name)
+    outcome = decide(evidence_of(summer(), {**summer(), AMD: atom}))
+    assert outcome.status is Status.FAIL, outcome.summary
+
+
+def test_a_vendor_entry_beside_one_that_changes_its_engine_passes() -> None:
+    sglang = AMD_MASTER.replace("framework: vllm", "framework: sglang").replace(
+        "vllm/vllm-openai-rocm", "lmsysorg/sglang"
+    )
+    outcome = decide(evidence_of(summer(), {**summer(), AMD: sglang + vendor_entry("dsr1", "mi355x", "atom")}))
+    assert outcome.status is Status.PASS, outcome.summary
+
+
+def test_a_vendor_entry_in_whose_favour_the_open_source_one_is_removed_fails() -> None:
+    outcome = decide(evidence_of(summer(), {**summer(), AMD: vendor_entry("dsr1", "mi355x", "atom")}))
+    assert outcome.status is Status.FAIL, outcome.summary

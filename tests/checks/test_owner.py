@@ -55,3 +55,10 @@ def test_a_path_without_any_rule_needs_no_owner() -> None:
     policy = {**summer(), ".github/CODEOWNERS": "configs/amd-master.yaml @chunfangamd\n"}
     decided = decide(evidence_of(summer(), {**summer(), "README": "x"}, policy=policy, signer="stranger"))
     assert decided.status is Status.PASS
+
+
+def test_a_line_that_is_too_complex_leaves_the_owner_open() -> None:
+    policy = {**summer(), ".github/CODEOWNERS": "* @ankur-singh\n**/**/**/amd* @other\n"}
+    decided = decide(evidence_of(summer(), {**summer(), AMD: "b: 1\n"}, policy=policy, signer="ankur-singh"))
+    assert decided.status is Status.UNVERIFIED
+    assert "too complex" in decided.summary

@@ -1,0 +1,57 @@
+"""The template check."""
+
+from __future__ import annotations
+
+import pytest
+
+from reviewer_tui.checks.check import Outcome
+from reviewer_tui.checks.template import decide
+from reviewer_tui.model.finding import Status
+from tests.evidence import evidence_of, summer
+
+LINK = " [Link](https://github.com/SemiAnalysisAI/InferenceX/actions/runs/1)"
+LATEST = (
+    "Verified that as of the moment of typing this, this is the latest version of [PR_REVIEW_CHECKLIST.md](https://x/c)"
+)
+VALIDATION = (
+    f"Verified that this PR has passed PR validation. Please link to GitHub Action workflow that shows this.{LINK}"
+)
+EVALS = f"Verified that this PR passes evals.  Please link to GitHub Action workflow that shows this.{LINK}"
+REASONS = "If any of the above criteria cannot reasonably be satisfied, I have provided additional reasoning below."
+
+
+def judged(*items: str) -> Outcome:
+    """What the check says to a sign-off with these items, all ticked."""
+    boxes = "\n".join(f"- [x] {item}" for item in items)
+    text = (
+        f"As a PR reviewer and CODEOWNER, I have reviewed this and have:\n{boxes}\n\n"
+        "### Additional detail section:\n- all fine\n\nSigned: `ankur-singh`\n"
+    )
+    return decide(evidence_of(summer(), {**summer(), "docs/x.md": "x"}, sign_off=text))
+
+
+def test_all_items_pass() -> None:
+    outcome = judged(LATEST, VALIDATION, EVALS, REASONS)
+    assert outcome.status is Status.PASS, outcome.summary
+
+
+def test_a_second_copy_of_an_item_answers_no_other_one() -> None:
+    outcome = judged(LATEST, EVALS, EVALS, REASONS)
+    assert outcome.status is Status.FAIL
+    assert any("Item 2 of the template is missing" in finding.message for finding in outcome.findings)
+    altered = judged(LATEST, EVALS.replace("Please", "Kindly"), EVALS, REASONS)
+    assert altered.status in (Status.FAIL, Status.JUDGEMENT), altered.summary
+
+
+@pytest.mark.parametrize(
+    "item", [f"~~{EVALS}~~", f"<del>{EVALS}</del>", EVALS.replace("passes evals", "~~passes evals~~")]
+)
+def test_an_item_that_is_struck_out_is_the_reviewer_s(item: str) -> None:
+    outcome = judged(LATEST, VALIDATION, item, REASONS)
+    assert outcome.status is Status.JUDGEMENT, outcome.summary
+    assert "struck out" in outcome.summary
+
+
+def test_a_missing_item_fails_and_without_a_sign_off_nothing_is_verified() -> None:
+    assert judged(LATEST, VALIDATION, REASONS).status is Status.FAIL
+    assert decide(evidence_of(summer(), summer())).status is Status.UNVERIFIED
