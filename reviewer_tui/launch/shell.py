@@ -500,7 +500,7 @@ class _Interpreter(Builtins):
     # -- simple statements ----------------------------------------------------------------------------------------
 
     def _function(self, statement: Function) -> int:
-        self.state.functions[statement.name] = (statement,)
+        self.state.functions = {**self.state.functions, statement.name: (statement,)}
         self.state.status = True
         return ON
 

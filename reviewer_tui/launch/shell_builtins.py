@@ -236,7 +236,7 @@ class Builtins(Conditions):
             if name.startswith("-"):
                 functions = "f" in name
             elif functions:
-                self.state.functions.pop(name, None)
+                self.state.functions = {k: v for k, v in self.state.functions.items() if k != name}
             elif "[" in name:
                 self._unset_element(name, command.line)
             else:

@@ -59,7 +59,7 @@ MAX_SOURCE = 1_000_000
 
 _MAX_DEPTH = 40
 _MAX_PIECES = 60_000
-_REMEMBERED = 512  # texts whose trees are kept
+_REMEMBERED = 256  # texts whose trees are kept
 
 DECLARATIONS = frozenset({"export", "local", "declare", "typeset", "readonly"})
 """Commands whose arguments are assignments."""

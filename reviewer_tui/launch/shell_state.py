@@ -68,13 +68,15 @@ UNSET = Unset()
 Value: TypeAlias = Text | Array | Unset
 Files: TypeAlias = Mapping[str, Text | None]
 """Content by path, of files that the script has touched; None where what it left there, if anything, is not known."""
+Functions: TypeAlias = Mapping[str, tuple[Function | None, ...]]
 Printed: TypeAlias = tuple[Text, ...]
 """What was printed, in pieces, so that printing more does not copy it all."""
 _MOST_PIECES = 256
 
 
 class State:
-    """One moment of a script. `exported` and `files` are never changed in place, so that a command may keep them."""
+    """One moment of a script. `exported`, `files` and `functions` are never changed in place, so that commands may keep
+    them and copies share them."""
 
     __slots__ = (
         *("_status", "arguments", "code", "cwd", "exported", "failing", "files", "functions", "input", "insisting"),
@@ -86,7 +88,7 @@ class State:
         self.exported: Mapping[str, Text] = {}
         self.files: Files = {}
         # What a name may call: several definitions where it is open which holds, None among them if it may be none.
-        self.functions: dict[str, tuple[Function | None, ...]] = {}
+        self.functions: Functions = {}
         self.arguments: tuple[Item, ...] = ()
         self.cwd: Text = "/"
         self._status: bool | None = True
@@ -113,8 +115,7 @@ class State:
     def copy(self) -> State:
         other = State.__new__(State)
         other.variables = self.variables.copy()
-        other.functions = self.functions.copy()
-        other.exported, other.files = self.exported, self.files
+        other.exported, other.files, other.functions = self.exported, self.files, self.functions
         other.arguments, other.cwd = self.arguments, self.cwd
         other._status, other.code, other.tainted = self._status, self.code, self.tainted
         other.printed, other.input = self.printed, self.input
@@ -198,9 +199,10 @@ def distinct(states: Iterable[State]) -> list[State]:
 def joined(states: Iterable[State], line: int, path: str, repeated: bool = False) -> State:
     """What holds whichever of the states is the real one. `repeated`: the later ones come from turns of a loop whose
     number is not known, so that a difference means any value, not one of two."""
-    iterator = iter(states)
-    result = next(iterator).copy()
-    for state in iterator:
+    result, *others = states
+    if not others:
+        return result.copy()
+    for state in others:
         result = _join(result, state, line, path, repeated)
     return result
 
@@ -208,20 +210,17 @@ def joined(states: Iterable[State], line: int, path: str, repeated: bool = False
 def _join(first: State, second: State, line: int, path: str, repeated: bool) -> State:
     result = first.copy()
     if first.variables != second.variables:
-        for name, one in first.variables.items():
-            other = second.variables.get(name)
+        for name in {**first.variables, **second.variables}:
+            one, other = first.variables.get(name), second.variables.get(name)
             if one is not other and one != other:
                 result.variables[name] = _either(one, other, name, line, path, repeated)
-        for name, other in second.variables.items():
-            if name not in first.variables:
-                result.variables[name] = _either(None, other, name, line, path, repeated)
     result.functions = _join_functions(first, second)
-    if first.files != second.files:
+    if first.files is not second.files and first.files != second.files:
         result.files = {
             name: _either_content(first.files.get(name), second.files.get(name), name, line, path, repeated)
             for name in {**first.files, **second.files}
         }
-    if first.exported != second.exported:
+    if first.exported is not second.exported and first.exported != second.exported:
         names = {**first.exported, **second.exported}
         values = {name: result.variables.get(name) for name in names}
         result.exported = {name: v for name, v in values.items() if v is not None and not isinstance(v, Array | Unset)}
@@ -258,9 +257,9 @@ def _either_printed(one: Printed | None, other: Printed | None, line: int, path:
     return (*one[:common], either(first, second, "output", line, path))
 
 
-def _join_functions(first: State, second: State) -> dict[str, tuple[Function | None, ...]]:
-    if first.functions == second.functions:
-        return first.functions.copy()
+def _join_functions(first: State, second: State) -> Functions:
+    if first.functions is second.functions or first.functions == second.functions:
+        return first.functions
     joined = {**first.functions, **second.functions}
     for name in joined:
         definitions = (*first.functions.get(name, (None,)), *second.functions.get(name, (None,)))
