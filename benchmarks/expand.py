@@ -29,10 +29,12 @@ from reviewer_tui.sources.clone import CloneSource
 from reviewer_tui.sweeps.diff import config_changes
 with CloneSource(sys.argv[1]) as clone:
     head = f"refs/pull/{sys.argv[2]}/head"
-    old, new = clone.tree(clone.merge_base("HEAD", head)), clone.tree(head)
-    config_changes(old, new)
+    base = clone.merge_base("HEAD", head)
+    config_changes(clone.tree(base), clone.tree(head))
     times = []
     for _ in range(int(sys.argv[3])):
+        # What is worked out once for a tree is worked out again for another one of the same revision.
+        old, new = clone.tree(base), clone.tree(head)
         started = time.perf_counter()
         changes = config_changes(old, new)
         times.append(time.perf_counter() - started)
