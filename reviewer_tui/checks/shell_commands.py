@@ -85,7 +85,8 @@ class Script:
     def __init__(self, text: str, path: str, values: Mapping[str, list[str]] | None = None) -> None:
         self.path = path
         self.commands: list[ShellCommand] = []
-        self.values: dict[str, list[str]] = {name: list(given) for name, given in (values or {}).items()}
+        self.values: dict[str, list[str]] = dict(values or {})
+        self._own: set[str] = set()
         self.functions: dict[str, int] = {}
         self.unread: tuple[int, str] | None = None
         self._folder = self._function = ""
@@ -110,6 +111,13 @@ class Script:
         values = " ".join(dict.fromkeys(self.values.get(name, ())))[:_LONGEST_VALUES]
         default = rest.lstrip(":-+=?") if rest[:1] in (":", "-", "+", "=", "?") else ""
         return " ".join(part for part in (values, default, f"\0{name}") if part)
+
+    def _put(self, name: str, value: str) -> None:
+        """Adds a text to those of a variable; the lists of the script around this one stay as they are."""
+        if name not in self._own:
+            self._own.add(name)
+            self.values[name] = list(self.values.get(name, ()))
+        self.values[name].append(value)
 
     def _stop(self, line: int, message: str) -> None:
         if self.unread is None:
@@ -150,7 +158,7 @@ class Script:
                 self._blocks([item.body for item in statement.items], depth)
             case For():
                 for word in statement.words or ():
-                    self.values.setdefault(statement.name, []).append(self._word(word, depth))
+                    self._put(statement.name, self._word(word, depth))
                 self._block(statement.body, depth + 1)
             case CountedFor():
                 self._block(statement.body, depth + 1)
@@ -287,7 +295,7 @@ class Script:
         words = [] if assignment.value is None else [assignment.value]
         words += [element.value for element in assignment.elements or ()]
         value = " ".join(self._word(word, depth) for word in words)
-        self.values.setdefault(assignment.name, []).append(value)
+        self._put(assignment.name, value)
         return value
 
     def _word(self, word: Word, depth: int) -> str:

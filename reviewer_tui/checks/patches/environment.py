@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from reviewer_tui.checks.patches import rules
 from reviewer_tui.checks.patches.reading import Hit
-from reviewer_tui.checks.patches.rules import Kind
+from reviewer_tui.checks.patches.rules import Kind, PackageRule
 
 _SHOWN = 60
 _NOTHING = ("", "0", "none", "false", "off")
@@ -29,8 +30,13 @@ def read_setting(name: str, value: str, around: str, line: int, end_line: int) -
 def _effect(name: str, value: str, around: str) -> tuple[Kind, str] | None:
     if name in _LISTS:
         return _folders(name, value, around)
-    rule = next((rule for rule in rules.SETTINGS if rule.names.match(name)), None)
+    rule = _rule(name)
     return None if rule is None else (rule.kind, rule.reason)
+
+
+@lru_cache(maxsize=4096)
+def _rule(name: str) -> PackageRule | None:
+    return next((rule for rule in rules.SETTINGS if rule.names.match(name)), None)
 
 
 def _folders(name: str, value: str, around: str) -> tuple[Kind, str] | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -362,6 +363,7 @@ def place(text: str) -> Kind | None:
     return "unclear" if looks and _IMPORTS_COMPANION.search(text) else None
 
 
+@lru_cache(maxsize=512)
 def may_replace(text: str) -> bool:
     """Whether any line of an unchanged text, comments and the clients' own lines aside, may replace a part of an
     engine."""

@@ -62,6 +62,10 @@ _WRAPPERS: dict[str, tuple[str, int]] = {
     "trtllm-llmapi-launch": ("", 0),
     **dict.fromkeys(("nohup", "command", "builtin", "time", "setsid", "chronic", "coproc", "then", "do"), ("", 0)),
 }
+# Commands that change nothing but the shell itself, whatever their words are.
+_ONLY_SAYS = frozenset(
+    "[ [[ test : true false echo printf return exit break continue shift wait sleep kill cd set date read".split()
+)
 # Programs that run another somewhere behind options of many forms.
 _STARTERS = frozenset(
     {
@@ -129,7 +133,9 @@ class _ShellReader:
         return msgspec.structs.replace(hit, kind="unclear", what=what, idle=function)
 
     def _command(self, command: ShellCommand) -> Iterator[Hit]:
-        if rules.PATCHED_ENGINE.search(command.stdin):
+        if command.words and command.words[0] in _ONLY_SAYS and not (command.assignments or command.targets):
+            return
+        if command.stdin and rules.PATCHED_ENGINE.search(command.stdin):
             yield self._hit(command, "engine", "holds a patch of engine sources")
         for name, value in self._settings(command):
             shown = value if name in ("PYTHONPATH", "LD_LIBRARY_PATH", "PATH") else self._script.expanded(value)
@@ -660,6 +666,8 @@ class _ShellReader:
     def _options(self, command: ShellCommand) -> Iterator[Hit]:
         words = command.words
         for index, word in enumerate(words):
+            if not word.startswith("-"):
+                continue
             following = words[index + 1] if index + 1 < len(words) else ""
             if word in ("-v", "--volume", "--mount", "--bind", "--container-mounts") or word.startswith(
                 ("--container-mounts=", "--volume=", "--mount=", "--bind=")
@@ -668,8 +676,10 @@ class _ShellReader:
                 yield from self._mounts(command, value)
             elif word == "--setup-script" and re.fullmatch(r"[\w./-]+\.\w+", following):
                 self._refer(following, "setup", command)
-            elif rules.LOADS_CODE.match(f"{word} {following}") and not rules.OWN_MEMBER.match(
-                word.partition("=")[2] or following
+            elif (
+                word.startswith("--")
+                and rules.LOADS_CODE.match(f"{word} {following}")
+                and not rules.OWN_MEMBER.match(word.partition("=")[2] or following)
             ):
                 yield self._hit(command, "unclear", "loads code of its own into the engine")
 
