@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reviewer_tui.sweeps import document as reading
@@ -46,13 +46,15 @@ def test_the_fast_lane_reads_what_safe_loader_reads(text: str) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(texts)
+@example("<<:\n- a:\n- b:\n")
 def test_the_bounded_reader_reads_what_safe_loader_reads(text: str) -> None:
     document = read_document(text, "x")
     loaded, value = safe_load(text)
     if document.readable:
         assert loaded
-        # Which of two equal keys a merge brings in differs between versions of PyYAML.
-        assert repr(document.value) == repr(value) or ("<<" in text and document.problems)
+        # Versions of PyYAML differ in the order of merged keys, and in which of two equal ones they bring in.
+        merges = "<<" in text and (document.problems or document.value == value)
+        assert repr(document.value) == repr(value) or merges
     else:
         assert document.problems
 

@@ -22,7 +22,7 @@ _ENGINE_FILE = re.compile(rf"/(?:{rules.ENGINE_MODULES})/(?:[\w-]+/)*[\w-]+\.py\
 _PYTHON = re.compile(r"#!.*python")
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def read_file(path: str, text: str) -> Reading:
     """What a file of any kind does to the serving stack, by its name and text."""
     name = path.rpartition("/")[2]
