@@ -286,6 +286,11 @@ class Launches:
 
 
 def _open_arguments(worker: ServeCommand) -> Iterator[Untold]:
+    if worker.tainted is not None:
+        found = worker.tainted
+        line = found.line or worker.line
+        reason = f"{found.reason} may set variables of the server"
+        yield Untold(reason=reason, path=found.path or worker.path, line=line, end_line=line)
     for found in worker.open:
         line = found.line or worker.line
         reason = f"{found.reason} may add arguments"

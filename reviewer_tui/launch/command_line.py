@@ -9,7 +9,7 @@ import msgspec
 
 from reviewer_tui.launch.shell_state import Files
 from reviewer_tui.launch.shell_words import Argument
-from reviewer_tui.launch.text import Text
+from reviewer_tui.launch.text import Text, Unknown
 
 ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
 SHELLS = frozenset({"bash", "sh", "/bin/bash", "/bin/sh", "/usr/bin/bash", "dash", "zsh"})
@@ -35,7 +35,8 @@ _VALUED_PREFIX_OPTIONS = {
 class Command(msgspec.Struct, frozen=True):
     """One command the script would run. `environment` and `files` (content by path, as far as the script itself wrote
     them) are what held at that moment; `conditions` are the lines of the conditions it hangs on and that could not be
-    decided; `background` where it was started with `&`; `folder` is where it runs."""
+    decided; `background` where it was started with `&`; `folder` is where it runs; `tainted` is what nobody
+    read and may have set any variable before."""
 
     argv: tuple[Argument, ...]
     environment: Mapping[str, Text]
@@ -45,6 +46,7 @@ class Command(msgspec.Struct, frozen=True):
     conditions: tuple[int, ...] = ()
     background: bool = False
     folder: Text = ""
+    tainted: Unknown | None = None
 
     @property
     def name(self) -> str:

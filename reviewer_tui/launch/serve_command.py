@@ -79,7 +79,8 @@ class ServeCommand(msgspec.Struct, frozen=True, kw_only=True):
     `argv` are its words without what only wraps it; `env` the variables that the script itself exports or puts before
     the command (those of the row left out); `version` is the engine's where the image's tag tells; `conditions` are
     the lines of undecided conditions it hangs on; `notes` are located faults met on the way; `model_name` is the
-    checkpoint where something else than the arguments tells it.
+    checkpoint where something else than the arguments tells it; `tainted` is what nobody read (a file from elsewhere, a
+    text that is run) and may have set variables otherwise than `env` says.
     """
 
     role: Role
@@ -94,6 +95,7 @@ class ServeCommand(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[Problem, ...] = ()
     complete: bool = True
     model_name: str | None = None
+    tainted: Unknown | None = None
 
     @property
     def args(self) -> Mapping[str, Value]:
@@ -235,6 +237,7 @@ def as_server(
         conditions=command.conditions,
         notes=evaluation.problems,
         complete=evaluation.complete,
+        tainted=command.tainted,
     )
 
 

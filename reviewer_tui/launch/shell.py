@@ -781,6 +781,7 @@ class _Interpreter(Builtins):
                 conditions,
                 self.background > 0,
                 self.state.cwd,
+                self.state.tainted,
             )
         )
 

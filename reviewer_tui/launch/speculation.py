@@ -238,7 +238,7 @@ def _sglang(command: ServeCommand) -> Speculation | None:
     length_text = facts.variable("SGLANG_SIMULATE_ACC_LEN")
     facts.variable("SGLANG_SIMULATE_ACC_METHOD")
     facts.variable("SGLANG_SIMULATE_ACC_TOKEN_MODE")
-    if length_text is None or length_text == "":
+    if length_text is None:
         return facts.speculation(method, draft, level, False, None)
     length = facts.number(length_text, "SGLANG_SIMULATE_ACC_LEN")
     if length is None:
@@ -261,7 +261,7 @@ def _trtllm(command: ServeCommand) -> Speculation | None:
     keys = ("speculative_model", "speculative_model_dir")
     draft = facts.name(facts.key(flag, config, *keys), "draft model")
     forced = facts.variable("TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS")
-    if forced is None or forced == "":
+    if forced is None:
         return facts.speculation(method, draft, level, False, None)
     accepted = facts.number(forced, "TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS")
     if accepted is None:

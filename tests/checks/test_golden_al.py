@@ -443,6 +443,36 @@ def test_speculation_that_nothing_tells_is_not_verified(more: str, fixed: bool) 
     assert empty.status is Status.NOT_APPLICABLE, empty.summary
 
 
+SIMULATED = (
+    "export SGLANG_SIMULATE_ACC_LEN=2.49 SGLANG_SIMULATE_ACC_METHOD=match-expected\n"
+    "export SGLANG_SIMULATE_ACC_TOKEN_MODE=real-draft-token"
+)
+SGLANG_SERVES = "sglang serve --model-path $MODEL --speculative-algorithm EAGLE --speculative-num-steps 3 &"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "source /data/env.sh",
+        'eval "$(cat /data/env)"',
+        "set -a; . /data/env; set +a",
+        "export $(cat /data/env | xargs)",
+        'while read l; do export "$l"; done < /data/env',
+        "export SGLANG_SIMULATE_ACC_LEN=$LENGTH_OF_CI",
+    ],
+)
+@pytest.mark.parametrize("fixed", [True, False])
+def test_variables_that_something_unread_may_set_are_not_verified(line: str, fixed: bool) -> None:
+    path, client = (FIXED, CLIENT) if fixed else (AGENTIC, "replay")
+    before = "" if fixed else SIMULATED
+    text = script(f"{before}\n{line}\n{SGLANG_SERVES}", client)
+    outcome = decided(single("sglang", fixed=fixed), {f"{path}/dsv4_fp4_b200_sglang_mtp.sh": text})
+    assert outcome.status is Status.UNVERIFIED, outcome.summary
+    after = script(f"{before}\n{SGLANG_SERVES}\n{line}", client)
+    outcome = decided(single("sglang", fixed=fixed), {f"{path}/dsv4_fp4_b200_sglang_mtp.sh": after})
+    assert outcome.status is (Status.NOT_APPLICABLE if fixed else Status.WARN), outcome.summary
+
+
 @pytest.mark.parametrize("config", ['"$(cat /data/spec.json)"', "@/data/spec.json", '"$SPEC_CONFIG"'])
 def test_real_traffic_with_a_speculation_that_nothing_tells_is_not_verified(config: str) -> None:
     serve = f"vllm serve $MODEL --speculative-config {config} &"

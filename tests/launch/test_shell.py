@@ -193,6 +193,12 @@ def test_what_the_shell_itself_is_told_counts_for_later_commands() -> None:
     assert only(found).environment["PATH"] == "/data/bin:/bin"
 
 
+def test_a_command_knows_what_nobody_read_before_it() -> None:
+    assert only(run("serve; source /opt/env.sh")).tainted is None
+    assert only(run("source /opt/env.sh; serve")).tainted is not None
+    assert only(run('eval "$(cat /x)"; serve')).tainted is not None
+
+
 def test_a_small_program_that_reads_the_repository() -> None:
     script = """eval "$(python3 - <<'PY'
 import yaml
