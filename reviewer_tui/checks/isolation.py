@@ -3,12 +3,15 @@ and everything they would run is compared. Nothing is executed."""
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
 import msgspec
 
 from reviewer_tui.checks.changed_text import added_lines
+from reviewer_tui.checks.shell_commands import read_script
 from reviewer_tui.launch.command_line import Command
 from reviewer_tui.launch.points import container_folders, external_names
 from reviewer_tui.launch.serve_command import as_client, script_commands
@@ -22,6 +25,7 @@ from reviewer_tui.sweeps.serving import Serving
 Standing = Literal["same", "different", "unknown"]
 
 _LONGEST = 90
+_TRACES = re.compile(r"set(?: [-+][xv]+)+")
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,6 +43,7 @@ class Side:
 
     def __init__(self, serving: Serving, changed: Mapping[str, frozenset[int]]) -> None:
         self.serving, self.changed = serving, changed
+        self._unseen: dict[str, tuple[tuple[int, str], ...]] = {}
 
     def evaluate(self, row: Row, entry: Entry) -> Evaluation | None:
         """What the script of a single-node row runs; None where the row has no script."""
@@ -59,6 +64,15 @@ class Side:
             external=external_names(self.serving.tree, launchers),
             aliases=container_folders(self.serving.layout),
         ).evaluation
+
+    def unseen(self, path: str) -> tuple[tuple[int, str], ...]:
+        """Changed lines of a script whose effect no command shows, whether or not the row runs them: variables that
+        the script itself never reads, which count only if its surroundings export them, and modes of the shell."""
+        if path not in self._unseen:
+            lines = self.changed.get(path, frozenset())
+            text = read_text(self.serving.tree, path) or "" if lines else ""
+            self._unseen[path] = tuple(_unseen_effects(text, path, lines))
+        return self._unseen[path]
 
     def is_changed(self, path: str, line: int | None) -> bool:
         return line is not None and line in self.changed.get(path, frozenset())
@@ -83,7 +97,12 @@ def compare(base: Side, head: Side, row: Row, old: Entry, new: Entry) -> Compari
     for side, evaluation in ((base, before), (head, after)):
         if doubt := next(_doubts(side, evaluation), None):
             return doubt if side is head else msgspec.structs.replace(doubt, path=None, line=None)
-    return _difference(before, after)
+    found = _difference(before, after)
+    if found.standing == "same":
+        unseen = (_unknown(path, line, what) for path in after.sources for line, what in head.unseen(path))
+        gone = (_unknown(None, None, what) for path in before.sources for _, what in base.unseen(path))
+        return next(itertools.chain(unseen, gone), found)
+    return found
 
 
 def _doubts(side: Side, evaluation: Evaluation) -> Iterator[Comparison]:
@@ -108,7 +127,18 @@ def _doubts(side: Side, evaluation: Evaluation) -> Iterator[Comparison]:
                     yield _unknown(piece.path, piece.line, f"{piece.reason} is not known")
 
 
-def _unknown(path: str, line: int | None, what: str) -> Comparison:
+def _unseen_effects(text: str, path: str, lines: frozenset[int]) -> Iterator[tuple[int, str]]:
+    for command in read_script(text, path).commands if text else ():
+        if command.line not in lines:
+            continue
+        if command.words[:1] in (("set",), ("unset",)) and not _TRACES.fullmatch(command.text):
+            yield command.line, f"what `{command.text[:40]}` does to later commands is not known"
+        for name, _ in () if command.words else command.assignments:
+            if not re.search(rf"(?<!\w){re.escape(name)}(?!\w|\+?=)", text):
+                yield command.line, f"nothing reads {name} here, and whether programs see it is not known"
+
+
+def _unknown(path: str | None, line: int | None, what: str) -> Comparison:
     return Comparison(standing="unknown", why=f"hangs on a changed line: {what}", path=path, line=line)
 
 

@@ -147,6 +147,7 @@ def test_without_the_changed_files_isolation_is_not_verified() -> None:
         ('if (( CONC > 64 )); then', '    pip install something', 'fi'),
         ('# only a comment',),
         ('MAX=$((8 * 2))',),
+        ('set -x', 'LIMIT=16', 'MAX=$(( LIMIT ))'),
     ],
 )  # fmt: skip
 def test_a_change_that_only_new_points_reach_passes(lines: tuple[str, ...]) -> None:
@@ -187,6 +188,10 @@ def test_a_change_that_an_existing_point_reaches_fails_and_names_it(lines: tuple
         ("pip install something",),
         ("ulimit -v 1000000",),
         ("umask 077",),
+        ("unset PATH",),
+        ("set -a",),
+        ("NCCL_DEBUG=INFO",),
+        ("alias python3=/data/python3",),
         ("PATH=/data/bin:$PATH",),
         ("trap 'sed -i s/a/b/ x' EXIT",),
         ("for (( ;; )",),
