@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -23,6 +23,7 @@ from reviewer_tui.checks.overrides import (
 )
 from reviewer_tui.checks.scope import entry_changed
 from reviewer_tui.checks.serving import Served, can_serve, served
+from reviewer_tui.launch.arguments import ENGINES_WITH_FLAGS
 from reviewer_tui.launch.serve_command import ServeCommand
 from reviewer_tui.launch.text import Unknown
 from reviewer_tui.model.finding import Finding, Status
@@ -50,6 +51,8 @@ _MOST = 12
 _READABLE = (".sh", ".slurm", ".py", ".yaml", ".yml", ".json")
 # Where srt-slurm mounts the folder that a recipe's `model.path` names.
 _MOUNTED_MODEL = "/model"
+# Variables that tell scripts which checkpoint to serve.
+_CHECKPOINTS = ("MODEL", "MODEL_PATH", "MODEL_NAME", "MODEL_DIR")
 _OVERRIDE_BLOCK = re.compile(r"(?:zip_)?override_")
 
 
@@ -156,6 +159,11 @@ class _Review:
         """What new settings of an entry's workers change."""
         for found in (found for setting in item.new_settings for found in overrides_in_setting(setting)):
             yield self._judged(item.entry.path, msgspec.structs.replace(found, line=item.entry.line))
+        for setting in item.new_settings:
+            name, _, value = setting.partition("=")
+            if name in _CHECKPOINTS and _last(value.strip("\"'")) != _last(item.entry.model):
+                message = f"{item.change.key} sets {setting}, its entry names {item.entry.model}: the same checkpoint?"
+                yield self._at(Status.JUDGEMENT, message, item.entry.path, item.entry.line)
 
     def _explained(self, found: Override) -> bool:
         detail = self._evidence.sign_off.detail if self._evidence.sign_off else ""
@@ -206,6 +214,7 @@ class _Review:
                 yield from self._not_known(item, points)
                 yield from self._brought(item, points)
                 yield from self._checkpoints(item, points)
+                yield from self._unknown_options(item, points)
 
     def _not_known(self, item: Served, points: Sequence[LaunchPoint]) -> Iterator[Finding]:
         found = [doubt for point in points for doubt in point.untold if self._is_new(doubt)]
@@ -246,6 +255,23 @@ class _Review:
             else:
                 message = f"{item.change.key} serves {checkpoint}, its entry names {named}: is it the same checkpoint?"
                 yield self._at(Status.JUDGEMENT, message, worker.path, worker.line)
+
+    def _unknown_options(self, item: Served, points: Sequence[LaunchPoint]) -> Iterator[Finding]:
+        """Options that no known version of an engine has, so that nothing tells what they change."""
+        found = {
+            (worker.engine, flag): worker for worker in _workers(points) for flag in worker.arguments.unknown_flags
+        }
+        if found and item.change.old is not None:
+            former = launches_at(self._evidence.trees.base).of(item.change.old)
+            old = {(worker.engine, flag) for worker in _workers(former) for flag in worker.arguments.unknown_flags}
+            found = {what: worker for what, worker in found.items() if what not in old}
+        for (engine, flag), worker in found.items():
+            # What is named after a part of the model is told as an override.
+            if engine in ENGINES_WITH_FLAGS and option_of(flag.lstrip("-")) is None:
+                message = (
+                    f"{item.change.key}: no version of {engine} that this program knows has {flag}: what does it do?"
+                )
+                yield self._at(Status.JUDGEMENT, message, worker.path, worker.arguments.lines.get(flag, worker.line))
 
     def _at_entry(self, item: Served, message: str) -> Finding:
         entry = item.entry
@@ -313,9 +339,14 @@ def _evaluated_overrides(
     points: Sequence[LaunchPoint],
 ) -> Iterator[tuple[tuple[str, str, str, str], tuple[Override, str, int]]]:
     """The overrides that servers of these points are started with: what each is, with its command's file and line."""
-    for worker in {id(worker): worker for point in points for worker in point.launch.workers}.values():
+    for worker in _workers(points):
         for found in overrides_in_arguments(" ".join(str(word.text) for word in worker.arguments.words())):
             yield _what(found), (found, worker.path, worker.line)
+
+
+def _workers(points: Sequence[LaunchPoint]) -> Iterable[ServeCommand]:
+    """The workers of these points, each once where points share a launch."""
+    return {id(worker): worker for point in points for worker in point.launch.workers}.values()
 
 
 def _other_checkpoints(point: LaunchPoint) -> Iterator[tuple[tuple[str | Unknown, str], ServeCommand]]:

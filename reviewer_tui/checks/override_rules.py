@@ -136,6 +136,20 @@ OTHER_OPTIONS = {
 }
 """Options that put another model in the place of the entry's, as a whole or in part."""
 
+_SPARSE = "it leaves parts of the attention out, unless the model ships so"
+SPARSE_OPTIONS = {
+    **dict.fromkeys(
+        ("enable-double-sparsity", "enable-hisparse", "hisparse-config", "ds-sparse-decode-threshold"), _SPARSE
+    ),
+    **dict.fromkeys(
+        ("ds-heavy-token-num", "ds-heavy-channel-num", "hierarchical-sparse-attention-extra-config"), _SPARSE
+    ),
+    "kt-max-deferred-experts-per-token": "it puts off experts, whose results then come too late for their layer",
+    "dllm-algorithm": "it decodes in another way than the model's own",
+    "video-pruning-rate": "it leaves tokens out",
+}
+"""Options of engines that compute less than a dense model asks for."""
+
 LOAD_FORMAT = "load-format"
 _NO_WEIGHTS = "dummy"
 NO_WEIGHTS = "its weights are made up, so it is not the checkpoint that is measured"
@@ -176,14 +190,14 @@ def option_of(name: str) -> Option | None:
     said = name.lower().replace("_", "-")
     if said in OVERRIDE_OPTIONS or said in OVERRIDE_KEYS:
         return Option(said, "fields", UNKNOWN_FIELD)
-    if said in OTHER_OPTIONS:
-        return Option(said, "other", FieldRule(UNKNOWN_FIELD.fields, "unclear", OTHER_OPTIONS[said]))
+    if reason := OTHER_OPTIONS.get(said) or SPARSE_OPTIONS.get(said):
+        return Option(said, "other", FieldRule(UNKNOWN_FIELD.fields, "unclear", reason))
     if said == LOAD_FORMAT:
         return Option(said, "weights", FieldRule(UNKNOWN_FIELD.fields, "unclear", NO_WEIGHTS))
     if any(f"--{said}" in flags_of(engine) for engine in (*get_args(Engine), "dynamo")):
         return None
     if len(said) >= _SHORTEST_START and "-" in said:
-        begun = (*OVERRIDE_OPTIONS, *OTHER_OPTIONS, LOAD_FORMAT)
+        begun = (*OVERRIDE_OPTIONS, *OTHER_OPTIONS, *SPARSE_OPTIONS, LOAD_FORMAT)
         if whole := next((option for option in begun if option.startswith(said)), None):
             return option_of(whole)
     return _field_option(said)

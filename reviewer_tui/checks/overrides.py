@@ -46,6 +46,7 @@ _READERS = frozenset(
     )
 )
 _SHELL_TEXT = re.compile(r"(?:^|[\s/])(?:ba|da|z)?sh\s+(?:-\S+\s+)*-[a-z]*c\s")
+_ANY_JSON = re.compile(r"\*\.json|config\.\*")
 _IN_PLACE = re.compile(r"-[a-zA-Z]*i|--in-?place")
 _EDITORS_IN_PLACE = frozenset({"sed", "perl"})
 # Programs that only print what they make of a file, unless their output goes somewhere.
@@ -95,6 +96,7 @@ def _tells(text: str, names: re.Pattern[str]) -> bool:
     """Whether a text holds any option, key or variable that touches a model, or names a checkpoint's config."""
     return (
         "config.json" in text
+        or _ANY_JSON.search(text) is not None
         or any(rules.names_a_part(name) for name in set(rules.ENVIRONMENT.findall(text)))
         or any(rules.option_of(name) for name in set(names.findall(text)))
         or any(rules.option_of(name) for name in set(_OPTION.findall(text)))
@@ -127,7 +129,9 @@ def _in_command(command: ShellCommand, script: Script, configs: frozenset[str]) 
     if any(name in whole for name in configs):
         command = _written_out(command, script)
         whole = f"{whole} config.json"
-    if rules.MODEL_CONFIG.search(whole) and _edits_model(command, script):
+    if (rules.MODEL_CONFIG.search(whole) and _edits_model(command, script)) or (
+        _ANY_JSON.search(command.text) and _edits_in_place(command)
+    ):
         yield from _edited(whole, command.line, command.end_line)
 
 
@@ -170,13 +174,18 @@ def _edits_model(command: ShellCommand, script: Script) -> bool:
     if into or not names or _SHELL_TEXT.search(command.text):
         return into  # the commands of a text that a shell runs are judged by themselves
     if _EDITORS_IN_PLACE & set(names):
-        return any(_IN_PLACE.match(word) for word in command.words)
+        return _edits_in_place(command)
     if names[0].startswith(("python", "$")):
         runs_file = any(name.endswith(".py") for name in names[1:]) and not command.stdin
         return runs_file or WRITES.search(f"{command.text} {command.stdin}") is not None
     if names[0] in _FILTERS:
         return bool(command.targets) or any(_IN_PLACE.match(word) for word in command.words)
     return not _only_reads(names[0], script)
+
+
+def _edits_in_place(command: ShellCommand) -> bool:
+    names = {word.rpartition("/")[2] for word in command.words}
+    return bool(_EDITORS_IN_PLACE & names) and any(_IN_PLACE.match(word) for word in command.words)
 
 
 def _only_reads(name: str, script: Script) -> bool:
@@ -247,8 +256,9 @@ def _told(name: str, option: rules.Option, value: str) -> Iterator[Override]:
         case "weights":
             if rules.loads_nothing(value):
                 yield _named(option.rule.effect, 0, 0, name, "", value, option.rule.reason)
-        case "other":
-            yield _named(option.rule.effect, 0, 0, name, "", value, option.rule.reason)
+        case "other" if value.lower() not in rules.FALSE:
+            bare = value.startswith("-") or value.lower() in rules.TRUE
+            yield _named(option.rule.effect, 0, 0, name, "", "" if bare else value, option.rule.reason)
 
 
 def _dotted(option: str, rest: str) -> Iterator[Override]:
@@ -362,7 +372,12 @@ def _in_python(text: str) -> Iterator[Override]:
     for number, line in enumerate(lines, 1):
         if line.lstrip().startswith("#"):
             continue
-        found = [*_in_words(line.replace('", "', " ").replace("', '", " "), None)]
+        found = [
+            _named("unclear", 0, 0, name, "", "", "it names a part of the model")
+            for name in rules.ENVIRONMENT.findall(line)
+            if rules.names_a_part(name)
+        ]
+        found += [*_in_words(line.replace('", "', " ").replace("', '", " "), None)]
         for name in _NAME.finditer(line):
             option = rules.option_of(name[1])
             if option is not None and _is_given(option) and not line[: name.start()].endswith("--"):

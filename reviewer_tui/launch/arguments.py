@@ -23,7 +23,10 @@ Engine = Literal["sglang", "vllm", "trtllm", "atom", "other"]
 Value: TypeAlias = Any
 """A flag's value: number, truth, text, list or mapping; an `Unknown` where it could not be evaluated."""
 
-_TABLES = frozenset({"sglang", "vllm", "trtllm", "atom", "dynamo"})
+ENGINES_WITH_FLAGS = frozenset({"sglang", "vllm", "trtllm", "atom"})
+"""Engines whose flags are known."""
+
+_TABLES = ENGINES_WITH_FLAGS | {"dynamo"}
 _NUMBER = re.compile(r"-?(?:\d+|\d*\.\d+|\d+\.\d*)(?:[eE][+-]?\d+)?")
 _FLAG = re.compile(r"--?[A-Za-z]")
 _VERSION = re.compile(r"(?<![\d.])v?(\d{1,3}\.\d{1,3}(?:\.\d{1,3})?)(?:\.?(?:post|rc|dev)\d*)?(?![\d.])")

@@ -201,6 +201,8 @@ def test_what_cannot_be_told_waits_for_judgement(line: str) -> None:
         ("hf-config-path: /data/config\n", Status.JUDGEMENT),
         ("engine:\n  num-hidden-layers: 1\n", Status.FAIL),
         ("load-format: dummy\n", Status.JUDGEMENT),
+        ("enable-hisparse: true\n", Status.JUDGEMENT),
+        ("enable-hisparse: false\n", Status.PASS),
         ("load-format: auto\nidentity: {model: {revision: abc}}\n", Status.PASS),
         ("env: [{name: VLLM_NUM_LAYERS, value: 3}]\n", Status.JUDGEMENT),
         ("env: [VLLM_NUM_LAYERS=3]\n", Status.JUDGEMENT),
@@ -305,6 +307,8 @@ def test_a_file_of_options_is_read_or_not_verified(lines: tuple[str, ...], statu
         "srun bash -c 'cp mine.json m/config.json'",
         "python3 edit.py m/config.json",
         'put() { cp mine.json "$1"; }; put m/config.json',
+        "sed -i s/61/30/ $MODEL_PATH/*.json",
+        "find m -name '*.json' -exec sed -i s/61/30/ {} +",
     ],
 )
 def test_whatever_may_write_the_model_s_config_is_seen(line: str) -> None:
@@ -321,6 +325,7 @@ def test_whatever_may_write_the_model_s_config_is_seen(line: str) -> None:
         "for f in config.json x.json; do ls $f; done",
         "cp /etc/mooncake_config.json /tmp",
         "sed -n 1,3p m/config.json",
+        "mv results/*.json out/; sed -n 1p *.json",
     ],
 )
 def test_what_only_reads_the_model_s_config_passes(line: str) -> None:
@@ -337,6 +342,7 @@ def test_what_only_reads_the_model_s_config_passes(line: str) -> None:
         ("LLM(hf_overrides=cut)\n", Status.JUDGEMENT),
         ("LLM(load_format='dummy')\n", Status.JUDGEMENT),
         ("CMD = ['--hf-overrides', '{\"num_layers\": 1}']\n", Status.FAIL),
+        ("import os\nos.environ['VLLM_NUM_LAYERS'] = '1'\n", Status.JUDGEMENT),
         ("import json\nprint(json.load(open('m/config.json')))\n", Status.PASS),
         ("Layer(num_kv_heads=8, hidden_size=4)\n", Status.PASS),
     ],
@@ -404,6 +410,35 @@ def test_a_setting_of_an_entry_counts() -> None:
     outcome = of({**summer(), NVIDIA: NVIDIA_MASTER + entry, RECIPE: "a: 1\n"})
     assert outcome.status is Status.FAIL
     assert worst(outcome).path == NVIDIA
+
+
+def test_a_setting_that_names_another_checkpoint_is_judged() -> None:
+    for model, status in (("/models/Kimi-K3", Status.PASS), ("/models/Kimi-K3-pruned", Status.JUDGEMENT)):
+        entry = MULTI_NODE.replace("agg.yamlSELECTOR", f'agg.yaml", "MODEL_PATH={model}')
+        outcome = of(
+            {
+                **summer(),
+                NVIDIA: NVIDIA_MASTER + entry,
+                RECIPE: "backend: {type: trtllm, trtllm_config: {aggregated: {tp: 8}}}\n",
+            }
+        )
+        assert outcome.status is status, outcome.summary
+
+
+@pytest.mark.parametrize(
+    ("argument", "status"),
+    [
+        ("--cut-corners", Status.JUDGEMENT),
+        ("--enable-double-sparsity", Status.JUDGEMENT),
+        ("--enable-double-spars", Status.JUDGEMENT),
+        ("--chunked-prefill-size 8", Status.PASS),
+        ("--chunked-pref 8", Status.PASS),
+    ],
+)
+def test_an_option_that_no_engine_is_known_to_have_is_judged(argument: str, status: Status) -> None:
+    outcome = of(serving_with(argument))
+    assert outcome.status is status, outcome.summary
+    assert of(serving_with(argument, "echo"), serving_with(argument)).status is Status.PASS
 
 
 def test_without_server_arguments_it_is_not_applicable() -> None:
