@@ -6,25 +6,24 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 
 import msgspec
 
 from reviewer_tui.checks.changed_text import ChangedText, changed_text
 from reviewer_tui.checks.check import Check, Evidence, Outcome, outcome
-from reviewer_tui.checks.patches.definitions import defines, sets
 from reviewer_tui.checks.patches.files import read_file
+from reviewer_tui.checks.patches.lookup import ASIDE, Lookup
 from reviewer_tui.checks.patches.reading import Hit, Reading, Reference
 from reviewer_tui.checks.patches.rules import (
     CHANGES_BY_NAME,
     ENGINE_BY_NAME,
-    EVAL_CLIENT,
     IMAGE_PLACE,
     PATCH_FILE,
     STARTUP_HOOK,
     may_replace,
 )
 from reviewer_tui.checks.patches.shell import read_shell
+from reviewer_tui.checks.patches.waiving import covering, standing
 from reviewer_tui.checks.scope import entry_changed
 from reviewer_tui.checks.serving import Served, can_serve, served
 from reviewer_tui.model.finding import Finding, Status
@@ -32,7 +31,6 @@ from reviewer_tui.model.part import Part
 from reviewer_tui.model.pull_request import ChangedFile
 from reviewer_tui.model.tree import Tree, read_text
 from reviewer_tui.policy.layout import discover_layout
-from reviewer_tui.policy.waivers import Waiver, read_waiver
 from reviewer_tui.sweeps.resolve import ResolvedFile
 
 EXPLANATION = """\
@@ -53,10 +51,7 @@ _MOST_HARMLESS = 6
 _MAX_FOLLOWED = 40
 _SHORT = 8_000
 _ANY = 10_000_000
-_ASIDE = ("/deprecated/", "/speedbench/")
 _CHECKOUT = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?(?:clone|checkout|fetch|switch)\b|--branch\b")
-_GIVEN = re.compile(r"\.{1,2}/|/")
-_SHELL = (".sh", ".slurm", ".bash")
 
 
 def decide(evidence: Evidence) -> Outcome:
@@ -92,7 +87,7 @@ class _Review:
         self._evidence = evidence
         self._head: Tree = evidence.trees.head
         self._layout = discover_layout(self._head)
-        self._names: dict[str, dict[str, list[str]]] = {}
+        self._lookup = Lookup(self._head, self._layout)
         there = {file.path: file for file in files if file.status != "removed"}
         self.changed = [file for file in there.values() if self._counts(file.path)]
         self.submitted = list(served(evidence))
@@ -101,24 +96,6 @@ class _Review:
         # Changed files that count as soon as one that counts runs them.
         self._others = {path: file for path, file in there.items() if path not in self._texts}
 
-    def _is_run(self, path: str) -> bool:
-        """Whether a serving script names this program, so that it may run it by a line that did not change."""
-        name = path.rpartition("/")[2]
-        program = path.endswith((*_SHELL, ".py")) or "." not in name
-        if any(name in self._by_name(folder) for folder in (self._layout.benchmarks, self._layout.launchers) if folder):
-            return False  # that one is meant
-        if not program or EVAL_CLIENT.search(path) or re.search(r"(?:^|/)(?:tests?|docs)/|(?:^|/)test_", path):
-            return False
-        named = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
-        return any(name in text and named.search(text) for text in self._serving_texts)
-
-    @cached_property
-    def _serving_texts(self) -> tuple[str, ...]:
-        """Every script and launcher of the head."""
-        folders = [folder for folder in (self._layout.benchmarks, self._layout.launchers) if folder]
-        paths = (path for folder in folders for path in self._head.list(folder) if path.endswith((*_SHELL, ".py")))
-        return tuple(read_text(self._head, path) or "" for path in paths if not any(part in path for part in _ASIDE))
-
     @property
     def files_read(self) -> int:
         """How many changed files were read."""
@@ -126,7 +103,7 @@ class _Review:
 
     def _counts(self, path: str) -> bool:
         """Whether a changed file can serve; a patch or a start-up hook counts wherever it lies, but for the evals'."""
-        if can_serve(path, self._layout, self._head) or self._is_run(path):
+        if can_serve(path, self._layout, self._head) or self._lookup.is_run(path):
             return True
         hook = bool(STARTUP_HOOK.search(path) or PATCH_FILE.search(path))
         return hook and not re.search(r"eval|(?:^|/)tests?/|/deprecated/|/speedbench/", path)
@@ -157,7 +134,7 @@ class _Review:
             reading = read_shell("", f"export {name}={shlex.quote(value)}").at(line, line)
             yield from (_Touch(path, hit) for hit in reading.hits)
             for reference in reading.references:
-                target = self._resolve(path, reference)
+                target = self._lookup.resolve(path, reference)
                 if target is None:
                     yield from self._unresolved(path, reference)
                 else:
@@ -207,7 +184,7 @@ class _Review:
                 if origin == text.path:
                     yield from self._defined_elsewhere(origin, reference)
                 continue
-            target = self._resolve(origin, reference)
+            target = self._lookup.resolve(origin, reference)
             if target is None:
                 if origin == text.path:
                     yield from self._unresolved(origin, reference)
@@ -215,7 +192,7 @@ class _Review:
             if target in self._others:
                 self._texts[target] = changed_text(self._evidence, self._others.pop(target))
                 waiting.append(target)
-            if target in seen or any(part in target for part in _ASIDE):
+            if target in seen or any(part in target for part in ASIDE):
                 continue
             seen.add(target)
             reading = self._read(target, short=_ANY if reference.how == "setup" else _SHORT)
@@ -229,7 +206,7 @@ class _Review:
         """What a command does that the script does not define itself: a function of another script, or the program in
         a variable that another script sets."""
         variable = re.match(r"\$\{(\w+)", reference.name)
-        found = self._script_with(origin, variable[1] if variable else reference.name, reference.how)
+        found = self._lookup.script_with(origin, variable[1] if variable else reference.name, reference.how)
         if found is None or (variable and found in self._texts):
             where = "sets anew" if found else "of the repository sets" if variable else "of the repository defines"
             known = (
@@ -247,19 +224,6 @@ class _Review:
                     what = hit.what.partition(", in the function")[0]
                     yield _Touch(found, msgspec.structs.replace(hit, kind="engine", idle="", what=what), through)
 
-    def _script_with(self, origin: str, name: str, how: str) -> str | None:
-        """The script that defines a function or sets a variable: one that the origin sources, or the nearest."""
-        has = sets if how == "variable" else defines
-        text = read_text(self._head, origin) or ""
-        scripts = [reference for reference in read_file(origin, text).references if reference.how == "script"]
-        for target in filter(None, (self._resolve(origin, reference) for reference in scripts)):
-            if target.endswith(_SHELL) and has(read_text(self._head, target) or "", name):
-                return target
-        folders = [folder for folder in (self._layout.benchmarks, self._layout.launchers) if folder]
-        paths = [path for folder in folders for path in self._head.list(folder) if path.endswith(_SHELL)]
-        found = [path for path in paths if path != origin and has(read_text(self._head, path) or "", name)]
-        return max(found, key=lambda path: _common(path, origin), default=None)
-
     def _is_new(self, path: str, hit: Hit) -> bool:
         """Whether the hit is found as an addition of its own file already."""
         part = self._texts.get(path)
@@ -273,51 +237,17 @@ class _Review:
             return Reading()
         return read_file(path, text)
 
-    def _resolve(self, origin: str, reference: Reference) -> str | None:
-        """The file of the repository that a reference means: the one whose path ends alike, the nearest of several."""
-        name = re.split(r"[})\"']", reference.name)[-1].strip("\"' ")
-        parts = [part for part in name.split("/") if part not in ("", ".", "..")]
-        if not parts:
-            return None
-        for folder in (self._layout.benchmarks, self._layout.launchers or self._layout.benchmarks, ""):
-            named = self._by_name(folder).get(parts[-1], ())
-            # A container sees the files in folders of its own, so the end of the path must do.
-            for length in range(len(parts), 0, -1):
-                wanted = "/".join(parts[-length:])
-                found = [path for path in named if path == wanted or path.endswith(f"/{wanted}")]
-                if found and (length == len(parts) or name.startswith("/") or len(named) == 1):
-                    return max(found, key=lambda path: _common(path, origin))
-        return None
-
-    def _by_name(self, folder: str) -> dict[str, list[str]]:
-        """The files below a folder by their last name."""
-        if folder not in self._names:
-            names = self._names.setdefault(folder, {})
-            for path in self._head.list(folder):
-                names.setdefault(path.rpartition("/")[2], []).append(path)
-        return self._names[folder]
-
     def _unresolved(self, origin: str, reference: Reference) -> Iterator[_Touch]:
         """A file that is run and is not in the repository: the image's own, one of several that a variable chooses
         from, or unread."""
         name = reference.name
         if reference.how == "setup":
             yield _Touch(origin, self._setup_script(reference))
-        elif reference.how in ("script", "program") and not IMAGE_PLACE.search(name) and not self._chosen(name):
+        elif reference.how in ("script", "program") and not IMAGE_PLACE.search(name) and not self._lookup.chosen(name):
             what = f"runs {name}, which is not in the repository"
             if CHANGES_BY_NAME.search(name.rpartition("/")[2]):
                 what += " and by its name changes something"
             yield _Touch(origin, Hit(kind="unclear", line=reference.line, end_line=reference.end_line, what=what))
-
-    def _chosen(self, name: str) -> bool:
-        """Whether a name with variables in it fits files of the repository: what serves a submitted key is resolved
-        and read with the key."""
-        last = re.split(r"/(?![^{]*\})", name.rstrip("\"'"))[-1]
-        literal = [re.escape(part) for part in re.split(r"\$\{[^{}]*\}|\$\(.*?\)", last)]
-        if "$" not in last or not any(re.search(r"\w", part.removesuffix(r"\.sh")) for part in literal):
-            return False
-        pattern = re.compile(".*".join(literal) + r"\Z")
-        return any(pattern.match(known) for known in self._by_name(""))
 
     def _setup_script(self, reference: Reference) -> Hit:
         name = reference.name
@@ -340,7 +270,7 @@ class _Review:
     def _judge(self, touches: Sequence[_Touch]) -> Iterator[Finding]:
         engine = [touch for touch in touches if touch.hit.kind == "engine"]
         if engine:
-            status, why = self._waiver(tuple(dict.fromkeys(touch.path for touch in engine)))
+            status, why = standing(self._evidence, tuple(dict.fromkeys(touch.path for touch in engine)))
             yield from self._shown(engine, status, why)
         yield from self._shown([touch for touch in touches if touch.hit.kind == "unread"], Status.UNVERIFIED, "")
         unclear = [touch for touch in touches if touch.hit.kind == "unclear"]
@@ -367,52 +297,6 @@ class _Review:
     def _before(self, path: str, hit: Hit) -> Finding:
         status = Status.FAIL if hit.kind == "engine" else Status.JUDGEMENT
         return self._located(status, path, hit, "before this pull request")
-
-    # -- waivers --------------------------------------------------------------------------------------------------
-
-    def _waiver(self, paths: tuple[str, ...]) -> tuple[Status, str]:
-        """How patching that this pull request introduces stands, and the sentence that says why."""
-        number, repository = self._evidence.snapshot.ref.number, self._evidence.snapshot.ref.repository
-        part = read_waiver(self._head, self._layout, number, repository)
-        wanted = self._layout.waiver(number)
-        if part.value is None:
-            if other := self._covering(paths):
-                why = f"{wanted} does not exist, but {other} on the default branch names the script"
-                return Status.JUDGEMENT, f"{why}: does it cover this too?"
-            return Status.FAIL, f"{wanted} does not exist at head."
-        return self._filed(part.value, paths, number)
-
-    def _filed(self, waiver: Waiver, paths: tuple[str, ...], number: int) -> tuple[Status, str]:
-        if not waiver.parts:
-            return Status.FAIL, f"{waiver.path} is not filled out: it lacks {', '.join(waiver.missing)}."
-        sign_off = self._evidence.sign_off
-        if sign_off is not None and f"waiver/{number}" not in sign_off.detail:
-            return Status.FAIL, f"{waiver.path} is filed, but the detail section does not link it."
-        unnamed = [path.rpartition("/")[2] for path in paths if not waiver.mentions(path.rpartition("/")[2])]
-        if waiver.missing:
-            why = f"{waiver.path} is filed; it seems to lack {', '.join(waiver.missing)}."
-        elif unnamed:
-            why = f"{waiver.path} is filed, but does not name {', '.join(unnamed)}: does it cover it?"
-        else:
-            why = f"{waiver.path} is filled out and names the script: does it cover exactly this?"
-        linked = "" if sign_off is not None else " The detail section must link it."
-        return Status.JUDGEMENT, why + linked
-
-    def _covering(self, paths: tuple[str, ...]) -> str | None:
-        """Another pull request's waiver on the default branch that names every one of these files."""
-        tree, layout = self._evidence.trees.policy, self._evidence.policy.layout
-        names = [path.rpartition("/")[2] for path in paths]
-        own = layout.waiver(self._evidence.snapshot.ref.number)
-        for path in tree.list(layout.waivers):
-            text = read_text(tree, path) or ""
-            if (
-                path != own
-                and path.endswith(".md")
-                and not path.endswith("_zh.md")
-                and all(name in text for name in names)
-            ):
-                return path
-        return None
 
     # -- what cannot be read, and what was there before -------------------------------------------------------------
 
@@ -476,7 +360,7 @@ class _Review:
             for path in item.own:
                 relying.setdefault(path, item.change.key)
         for path, key in relying.items():
-            if path in told or any(part in path for part in _ASIDE):
+            if path in told or any(part in path for part in ASIDE):
                 continue
             text = self._texts[path].value if path in self._texts else None
             hits = [hit for hit in self._read(path).hits if not (text and text.adds(hit.line, hit.end_line))]
@@ -485,7 +369,7 @@ class _Review:
                 self.pre_existing += [self._before(path, hit) for hit in hits if hit.kind != "harness"]
             if not old:
                 continue
-            other = self._covering((path,))
+            other = covering(self._evidence, (path,))
             cover = f"{other or 'no waiver'} on the default branch names it"
             message = (
                 f"{key} relies on {path.rpartition('/')[2]}, which patched the engine before this change; {cover}."
@@ -505,12 +389,6 @@ def _read(number: int) -> str:
         return "only config entries change, and no file that can serve"
     files, were = ("file", "was") if number == 1 else ("files", "were")
     return f"{number} changed {files} that can serve {were} read, and none changes it"
-
-
-def _common(one: str, other: str) -> int:
-    """How many leading folders two paths share."""
-    pairs = zip(one.split("/"), other.split("/"), strict=False)
-    return next((count for count, (mine, yours) in enumerate(pairs) if mine != yours), 0)
 
 
 def _summary(findings: Sequence[Finding]) -> str:
