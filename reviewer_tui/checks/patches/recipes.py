@@ -9,8 +9,9 @@ from itertools import groupby, pairwise
 
 from reviewer_tui.checks.patches import rules
 from reviewer_tui.checks.patches.environment import read_setting
+from reviewer_tui.checks.patches.programs import mounted
 from reviewer_tui.checks.patches.reading import Hit, Reading, Reference
-from reviewer_tui.checks.patches.shell import UNREAD, mounted, read_shell
+from reviewer_tui.checks.patches.shell import UNREAD, read_shell
 from reviewer_tui.checks.yaml_scalars import Scalar, scalars
 
 _SETUP_KEY = re.compile(r"setup[-_]?scripts?\Z|SRTCTL_SETUP_SCRIPT\Z", re.I)

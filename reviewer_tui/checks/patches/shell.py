@@ -14,38 +14,28 @@ import msgspec
 
 from reviewer_tui.checks.patches import rules
 from reviewer_tui.checks.patches.environment import read_setting
-from reviewer_tui.checks.patches.packages import from_source, installed
-from reviewer_tui.checks.patches.python import read_python, written
-from reviewer_tui.checks.patches.reading import Hit, How, Reading, Reference
-from reviewer_tui.checks.patches.rules import Kind
+from reviewer_tui.checks.patches.packages import from_source
+from reviewer_tui.checks.patches.programs import GIVEN, MOST_INDIRECT, MOUNTED, VARIABLE, Programs, mounted
+from reviewer_tui.checks.patches.python import read_python
+from reviewer_tui.checks.patches.reading import Hit, Reading
 from reviewer_tui.checks.shell_commands import Script, ShellCommand, read_script
 
 UNREAD = "cannot be read as a shell script"
 """How the hit of a text that is no script begins."""
 
-_SHOWN = 110
-_MOST_INDIRECT = 5
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*\Z")
 _PIP = re.compile(r"pip[\d.]*\Z")
 _SHELLS = ("bash", "sh", "dash", "zsh", "source", ".")
 _SCRIPT_NAME = re.compile(r"[\w./${}()\"-]*?([\w-][\w.-]*\.(?:sh|py|slurm|sbatch|bash))\Z")
-_VARIABLE = re.compile(r"\$\{(\w+|[@*])(?::?[-=+?](.*))?\}\Z", re.S)
 _WORD = re.compile(r"(?:\$\([^()]*\)|\$\{[^{}]*\}|\S)+")
-_VARIABLE_FIRST = re.compile(r"\$\{(\w+)(?::?[-=+?]([^{}]*))?\}")
-_EXPANSIONS = re.compile(r"\$\{[^{}]*\}")
 _READ = re.compile(r"\$\{[!#]?(\w+)")
 _PACKAGE = re.compile(r"[A-Za-z][\w-]*(?===)")
-_GIVEN = re.compile(r"[@*\d]\Z")
 _FINDS_PROGRAM = re.compile(r"\$\((?:which|command -v|type -[pP])\s+([\w.-]+)")
 _HOOK = re.compile(
     r"(?:\w+_)?(?:PRE|POST|SETUP|INIT|PROLOG|EPILOG)\w*(?:CMD|COMMAND|HOOK|SCRIPT)S?\Z|(?:PRE|POST)_\w+\Z"
 )
-_RUNS_A_TEXT = re.compile(r"\bsystem\s*\(|\|\s*&?\s*[\"'](?:sh|bash)|\|\s*getline")
-_SED_RUNS = re.compile(r"(?:^|[;{}\s$\d/])[ew]\s+\S")
 _BATCH = re.compile(r"#SBATCH\s+(--container-(?:image|mounts?|name)\S*)")
 _BIN = re.compile(r"(?:^|/)s?bin/[^/]+\Z")
-_MOUNT = re.compile(r"[\w./${}@:=-]*?:(/[\w./*-]+)")
-
 # Programs that run the words behind their own: the options that take a value, and how many words come first.
 _WRAPPERS: dict[str, tuple[str, int]] = {
     "sudo": ("-u -g -p -C", 0),
@@ -60,7 +50,7 @@ _WRAPPERS: dict[str, tuple[str, int]] = {
     "stdbuf": ("-i -o -e", 0),
     "exec": ("-a", 0),
     "trtllm-llmapi-launch": ("", 0),
-    **dict.fromkeys(("nohup", "command", "builtin", "time", "setsid", "chronic", "coproc", "then", "do"), ("", 0)),
+    **dict.fromkeys(("nohup", "command", "builtin", "time", "setsid", "chronic", "coproc"), ("", 0)),
 }
 # Commands that change nothing but the shell itself, whatever their words are.
 _ONLY_SAYS = frozenset(
@@ -89,11 +79,10 @@ def read_shell(path: str, text: str) -> Reading:
 _Reader = Callable[[ShellCommand, str, Sequence[str]], Iterator[Hit]]
 
 
-class _ShellReader:
+class _ShellReader(Programs):
     def __init__(self, script: Script, outer: frozenset[str] = frozenset()) -> None:
-        self._script = script
+        super().__init__(script, read_shell)
         self._functions = outer | script.functions.keys()
-        self.references: list[Reference] = []
         self._programs: dict[str, _Reader] = {
             "patch": self._apply,
             "git": self._git,
@@ -181,8 +170,6 @@ class _ShellReader:
             if sign and re.fullmatch(r"(?:-e)?[A-Z_][A-Z0-9_]*", name):
                 yield name.removeprefix("-e"), value
 
-    # -- which program --------------------------------------------------------------------------------------------
-
     def _runs(self, command: ShellCommand, depth: int) -> Iterator[Hit]:
         """What the program does that the words name: by itself, behind a wrapper, or in a variable. `depth` counts
         what stood before it."""
@@ -191,7 +178,7 @@ class _ShellReader:
         if not command.words:
             return
         word = command.words[0]
-        if depth > _MOST_INDIRECT:
+        if depth > MOST_INDIRECT:
             yield self._hit(command, "unclear", "runs something behind too many others")
         elif word.startswith("$") and "/" not in word.rpartition("}")[2]:
             yield from self._indirect(command, word, depth)
@@ -254,11 +241,11 @@ class _ShellReader:
         if found := _FINDS_PROGRAM.match(word):
             yield from self._behind(command, (found[1], *command.words[1:]), depth)
             return
-        variable = _VARIABLE.match(word)
+        variable = VARIABLE.match(word)
         if variable is None:
             yield self._hit(command, "unclear", "runs a program whose name is made at run time")
             return
-        if _GIVEN.match(variable[1]):
+        if GIVEN.match(variable[1]):
             if not command.function:
                 yield self._hit(command, "unclear", "runs what it is given")
             return
@@ -320,208 +307,6 @@ class _ShellReader:
         if "exec" in arguments and "--" in arguments:
             yield from self._behind(command, arguments[arguments.index("--") + 1 :], 0)
 
-    def _refer(self, name: str, how: How, command: ShellCommand) -> None:
-        """Notes what is used from elsewhere."""
-        for spelled in dict.fromkeys(self._spelled(name, 0) if how in ("script", "program") else (name,)):
-            reference = Reference(name=spelled, how=how, line=command.line, end_line=command.end_line)
-            self.references.append(reference)
-
-    def _spelled(self, name: str, depth: int) -> Iterator[str]:
-        """The names that a file may have: where variables make all of it, those that their values give it."""
-        last = re.split(r"/(?![^{]*\})", name)[-1]
-        found = _VARIABLE_FIRST.match(last)
-        literal = re.sub(r"\.\w+\Z", "", _EXPANSIONS.sub("", last))
-        values = self._values(found) if found and depth < _MOST_INDIRECT and not re.search(r"\w", literal) else ()
-        for value in values:
-            folder = "" if value.startswith("/") else name.removesuffix(last)
-            yield from self._spelled(folder + value + last[found.end() if found else 0 :], depth + 1)
-        if not values:
-            yield name
-
-    def _values(self, variable: re.Match[str]) -> tuple[str, ...]:
-        """What the script puts into a variable, and its default, each once."""
-        default = (variable[2],) if variable[2] else ()
-        given = (*self._script.values.get(variable[1], ()), *self._evaluated.get(variable[1], ()))
-        return tuple(dict.fromkeys((*given, *default)))
-
-    @cached_property
-    def _evaluated(self) -> dict[str, list[str]]:
-        """What texts that the script evaluates put into variables."""
-        found: dict[str, list[str]] = {}
-        for command in self._script.commands:
-            variables = (_VARIABLE.match(word) for word in command.words[1:] if command.words[0] == "eval")
-            for text in (
-                text for found_in in variables if found_in for text in self._script.values.get(found_in[1], ())
-            ):
-                for name, values in Script(text, self._script.path).values.items():
-                    found.setdefault(name, []).extend(values)
-        return found
-
-    def _hit(self, command: ShellCommand, kind: Kind, what: str) -> Hit:
-        shown = " ".join(command.text.split())
-        shown = shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}..."
-        return Hit(kind=kind, line=command.line, end_line=command.end_line, what=f"{what} ({shown})" if shown else what)
-
-    # -- where something goes -------------------------------------------------------------------------------------
-
-    def _place(self, command: ShellCommand, *texts: str) -> Kind | None:
-        """Whose files these words, or the folder that the command runs in, speak of."""
-        return rules.place(self._script.expanded(" ".join((command.folder, *texts))))
-
-    @cached_property
-    def _locates(self) -> Kind | None:
-        """Whether the script looks up, anywhere, where the engine is installed."""
-        kinds = {rules.place(self._script.expanded(f"{c.text} {c.stdin}")) for c in self._script.commands}
-        whole = " ".join(f"{c.text} {c.stdin}" for c in self._script.commands)
-        if "engine" in kinds or (rules.LOCATES_SOMETHING.search(whole) and rules.ENGINE_MEMBER.search(whole)):
-            return "engine"
-        return "unclear" if "unclear" in kinds else None
-
-    @cached_property
-    def _downloads(self) -> frozenset[str]:
-        """The last names of files that the script fetches from the network."""
-        found: set[str] = set()
-        for command in self._script.commands:
-            for index, word in enumerate(command.words):
-                if (program := word.rpartition("/")[2]) in ("curl", "wget"):
-                    words = command.words[index + 1 :]
-                    named = [*command.targets, *_destinations(program, words), *(w for w in words if "://" in w)]
-                    found.update(name.rpartition("/")[2] for name in named)
-        return frozenset(found)
-
-    def _into(self, command: ShellCommand, target: str, verb: str) -> Iterator[Hit]:
-        expanded = self._script.expanded(target)
-        if rules.STARTUP_HOOK.search(target):
-            said = f"{expanded} {command.text} {command.function} {command.stdin}"
-            client = rules.EVAL_CLIENT.search(said) and not rules.ENGINE_MENTION.search(command.stdin)
-            what = f"{verb} a file that every Python program runs at its start"
-            yield self._hit(
-                command, "harness" if client else "engine", f"{what}, for the eval client" if client else what
-            )
-        elif (kind := self._place(command, target)) is not None:
-            whose = "the image" if kind == "engine" else "a library that the engine uses"
-            yield self._hit(command, kind, f"{verb} into files of {whose}")
-        elif re.match(r"\$\{?\w*(?:VLLM|SGLANG|AITER|FLASHINFER|SITE|DIST_|PACKAGE)(?!\w*LOG)\w*", target):
-            yield self._hit(command, "unclear", f"{verb} to a place whose name speaks of the engine")
-        elif (found := _VARIABLE.match(target)) and found[1].islower() and found[1] not in self._script.values:
-            if not _GIVEN.match(found[1]):
-                yield self._hit(command, "unclear", f"{verb} to a file whose name is made at run time")
-        elif rules.SHELL_STARTUP.search(expanded):
-            yield self._hit(command, "unclear", f"{verb} a file that every shell reads at its start")
-        elif rules.SYSTEM_PLACE.search(expanded):
-            yield self._hit(command, "unclear", f"{verb} into the image's libraries or its root")
-
-    def _mounts(self, command: ShellCommand, value: str) -> Iterator[Hit]:
-        for path in _MOUNT.findall(self._script.expanded(value)):
-            if rules.place(path) is not None:
-                yield mounted(path, command.line, command.end_line)
-
-    # -- programs -------------------------------------------------------------------------------------------------
-
-    def _apply(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
-        if any(word in ("--check", "--dry-run", "--stat", "--numstat", "--summary") for word in arguments):
-            return
-        for word in (*arguments, *command.targets):
-            if rules.PATCH_FILE.search(word):
-                self._refer(word, "patch", command)
-        kind = self._place(command, *arguments, command.stdin)
-        where = self._script.expanded(f"{command.folder} {command.text}")
-        if kind is None and rules.ORCHESTRATION.search(f"{where} {self._script.path}"):
-            yield self._hit(command, "unclear", "patches the job launcher (srt-slurm), which is no engine")
-            return
-        kind = kind or self._locates
-        if kind == "engine":
-            yield self._hit(command, "engine", "applies a patch to the installed engine")
-        else:
-            yield self._hit(command, "unclear", "applies a patch, and to what is not plain")
-
-    def _git(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
-        verb = next((word for word in arguments if re.fullmatch(r"[a-z][a-z-]+", word)), "")
-        if verb in ("apply", "am"):
-            yield from self._apply(command, program, arguments)
-        elif any(re.match(r"alias\.|core\.|include\.|filter\.|credential\.helper=!", word) for word in arguments):
-            yield self._hit(command, "unclear", "makes git run something of its own")
-        elif verb == "clone":
-            if arguments and self._place(command, arguments[-1]):
-                yield self._hit(command, "unclear", "puts files among those of the engine")
-            if any(rules.REPOSITORIES[0].names.search(word) for word in self._script.expanded(command.text).split()):
-                yield self._hit(command, "unclear", "fetches the sources of an engine")
-        elif verb in ("checkout", "reset", "pull", "merge", "cherry-pick", "switch") and self._place(
-            command, *arguments
-        ):
-            yield self._hit(command, "engine", "moves the engine's source tree to another state")
-
-    def _edit(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
-        if program in ("awk", "gawk", "perl") and any(map(_RUNS_A_TEXT.search, arguments)):
-            yield self._hit(command, "unclear", "runs commands out of a program of its own")
-        if program == "sed" and any(_SED_RUNS.search(word) for word in arguments if not word.startswith("-")):
-            yield self._hit(command, "unclear", "runs commands or writes files by itself")
-        in_place = program in ("ed", "ex", "vim") or any(re.match(r"-[a-zA-Z]*i|--in-place", w) for w in arguments)
-        if not in_place:
-            return
-        # What is edited is named last.
-        target = arguments[-1] if arguments else ""
-        files = [word for word in arguments if not word.startswith("-")][1:] or [target]
-        kind = self._place(command, *files)
-        if kind == "engine":
-            yield self._hit(command, "engine", "edits files of the installed engine in place")
-        elif kind == "unclear":
-            yield self._hit(command, "unclear", "edits files of a library that the engine uses in place")
-        elif rules.LAUNCH_CONFIG.search(self._script.expanded(target)) or rules.LAUNCH_CONFIG.search(command.text):
-            yield self._hit(command, "harness", "fills in a recipe or a launch setting")
-        elif re.search(r"\.(?:csv|tsv|log|txt|jsonl)\b", target):
-            return
-        elif rules.ORCHESTRATION.search(self._script.expanded(f"{command.folder} {target}")):
-            yield self._hit(command, "unclear", "edits the job launcher (srt-slurm), which is no engine")
-        else:
-            yield self._hit(command, "unclear", "edits a file in place, and which one is not plain")
-
-    def _copy(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
-        runs = command.feeds in ("bash", "sh", "python", "python3", "patch") and program in ("curl", "wget")
-        if runs and "astral.sh/uv/" not in command.text:
-            yield self._hit(command, "unclear", "runs a program from the network")
-        if program == "tar" and any(
-            re.match(r"--(?:to-command|checkpoint-action|use-compress|rsh)|-I", w) for w in arguments
-        ):
-            yield self._hit(command, "unclear", "runs a program on what it unpacks")
-        for target in _destinations(program, arguments):
-            yield from self._into(command, target, "copies")
-
-    def _remove(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
-        if self._place(command, *arguments) == "engine":
-            yield self._hit(command, "unclear", "removes files of the image")
-
-    def _mount(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
-        if arguments and self._place(command, arguments[-1]) == "engine":
-            yield self._hit(command, "engine", "mounts something over files of the image")
-
-    def _container(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
-        verb = next((word for word in arguments if not word.startswith("-")), "")
-        if verb in ("build", "commit", "buildx", "load", "import", "tag", "cp") or "image" in arguments[:1]:
-            yield self._hit(command, "unclear", "makes or changes an image; the pinned one must run as shipped")
-        if any(
-            re.match(r"--(?:volumes-from|env-file|entrypoint=(?!\S*\b(?:bash|sh|python3?)\b))\b", word)
-            for word in arguments
-        ):
-            yield self._hit(command, "unclear", "brings files, settings or a program that are not read here")
-
-    def _install_system(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
-        if program in ("dpkg", "rpm"):
-            if any(word in ("-i", "--install", "-U", "--upgrade") for word in arguments):
-                yield self._hit(command, "unclear", "installs system packages beside the engine")
-        elif "install" in arguments and (named := [w for w in arguments if rules.SYSTEM_PART.search(w)]):
-            what = f"installs {', '.join(named)}, which the engine may use"
-            yield self._hit(command, "unclear", what)
-
-    def _install_environment(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
-        if any(word in ("install", "update", "create") for word in arguments):
-            yield self._hit(command, "unclear", "installs packages, and what the engine uses of them is not plain")
-
-    def _build(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
-        where = self._script.expanded(f"{command.folder} {' '.join(arguments)}")
-        if not set(arguments) <= {"--version", "-v", "-V"} and not rules.ORCHESTRATION.search(where):
-            yield self._hit(command, "unclear", "builds something from source, by steps that stand elsewhere")
-
     def _find(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
         """What is run on the files that are found, in the folder that is searched."""
         for index, word in enumerate(arguments):
@@ -538,17 +323,13 @@ class _ShellReader:
         if len(arguments) > 1 and arguments[0] != "-":
             yield from self._text(command, arguments[0])
 
-    def _hide(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
-        if any("=" in word for word in arguments):
-            yield self._hit(command, "unclear", "gives commands another meaning")
-
     def _eval(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
         """A text that is made at run time: the values that the script gives its variables are read like scripts."""
         for word in arguments:
             made_by = re.match(r"\$\((\w+)", word)
             if made_by and (_PYTHON.match(made_by[1]) or made_by[1] in ("echo", "printf", "jq", "yq", "sed", "grep")):
                 continue  # what makes the text is a command of the script, and read as one
-            variable = _VARIABLE.match(word)
+            variable = VARIABLE.match(word)
             values = self._values(variable) if variable else ()
             for value in values:
                 if not value.startswith("$"):  # what a variable is made from is read where it is made
@@ -563,10 +344,6 @@ class _ShellReader:
         inner = inner.moved(line - 1) if line else inner.at(command.line, command.end_line)
         self.references += inner.references
         yield from inner.hits
-
-    def _decode(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
-        if any(word in ("-d", "-D", "--decode") for word in arguments):
-            yield self._hit(command, "unclear", "decodes a text that cannot be read here")
 
     def _run(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
         name = next((word for word in arguments if not word.startswith("-")), "")
@@ -625,98 +402,16 @@ class _ShellReader:
             hits = tuple(read_python(" ".join(targets), command.stdin, read_shell, certain=False))
             yield from Reading(hits=hits).moved(command.stdin_line - 1).hits
 
-    def _program_text(self, command: ShellCommand, text: str, arguments: Sequence[str]) -> Iterator[Hit]:
-        """A Python program that stands in the script."""
-        members = Reading(
-            hits=tuple(hit for hit in read_python("", text, read_shell, certain=False) if "(Python)" not in hit.what)
-        )
-        yield from members.at(command.line, command.end_line).hits
-        if not rules.WRITES.search(text) and not rules.OPAQUE.search(text):
-            return
-        given = [word for word in arguments if word != "-"]
-        line = command.stdin_line or command.line
-        writes = bool(rules.WRITES.search(text))
-        placed = rules.place(text) or self._place(command, *given)
-        kind: Kind | None = placed if writes else "unclear" if placed and rules.RUNS_PROGRAMS.search(text) else None
-        if kind is None and writes and rules.LOCATES_SOMETHING.search(text):
-            kind = self._locates or "unclear"
-        if kind is None and writes and rules.ENGINE_MEMBER.search(self._script.expanded(" ".join(given))):
-            kind = "engine"
-        if kind is not None:
-            hit = written(text, kind)
-            end = max(hit.end_line + line - 1, command.end_line)
-            yield msgspec.structs.replace(hit, line=command.line, end_line=end)
-        elif rules.MODEL_CONFIG.search(f"{text} {' '.join(given)}") and writes:
-            yield self._hit(command, "unclear", "rewrites a model's or draft's config.json")
-        elif rules.EVAL_CLIENT.search(f"{text} {' '.join(given)}") and not rules.HIDDEN.search(text):
-            return
-        elif rules.OPAQUE.search(text) and (writes or re.search(r"pip|install|b64decode|urlopen|exec\(", text)):
-            yield self._hit(command, "unclear", "runs Python whose effect its text does not show")
-
-    def _pip(self, command: ShellCommand, arguments: Sequence[str]) -> Iterator[Hit]:
-        if "uninstall" in arguments:
-            names = [word for word in arguments if rules.package_rule(word.partition("=")[0]).kind == "engine"]
-            if names:
-                yield self._hit(command, "unclear", f"removes {', '.join(names)} from the image")
-        if "install" not in arguments:
-            return
-        items = list(installed(self._script, command, arguments[arguments.index("install") + 1 :]))
-        if not items:
-            yield self._hit(command, "unclear", "installs packages that are named elsewhere")
-        for item in items:
-            yield self._hit(command, item.kind, f"installs {item.name}: {item.reason}")
-
-    def _options(self, command: ShellCommand) -> Iterator[Hit]:
-        words = command.words
-        for index, word in enumerate(words):
-            if not word.startswith("-"):
-                continue
-            following = words[index + 1] if index + 1 < len(words) else ""
-            if word in ("-v", "--volume", "--mount", "--bind", "--container-mounts") or word.startswith(
-                ("--container-mounts=", "--volume=", "--mount=", "--bind=")
-            ):
-                value = word.partition("=")[2] if "=" in word else following
-                yield from self._mounts(command, value)
-            elif word == "--setup-script" and re.fullmatch(r"[\w./-]+\.\w+", following):
-                self._refer(following, "setup", command)
-            elif (
-                word.startswith("--")
-                and rules.LOADS_CODE.match(f"{word} {following}")
-                and not rules.OWN_MEMBER.match(word.partition("=")[2] or following)
-            ):
-                yield self._hit(command, "unclear", "loads code of its own into the engine")
-
 
 def _batch_options(text: str) -> Iterator[Hit]:
     """What the job's own options, which stand in comments, put in the place of the image or over its files."""
     for number, line in enumerate(text.split("\n"), 1):
         if (found := _BATCH.match(line)) is None:
             continue
-        places = [path for path in _MOUNT.findall(found[1]) if rules.place(path) is not None]
+        places = [path for path in MOUNTED.findall(found[1]) if rules.place(path) is not None]
         yield from (mounted(path, number, number) for path in places)
         if not places:
             yield Hit(kind="unclear", line=number, end_line=number, what=f"chooses its container itself ({found[1]})")
-
-
-def _destinations(program: str, arguments: Sequence[str]) -> Iterator[str]:
-    """Where a copying program writes to."""
-    plain = [word for word in arguments if not word.startswith("-")]
-    option = {"curl": "-o", "wget": "-O", "tar": "-C", "unzip": "-d", "cp": "-t", "mv": "-t", "install": "-t"}.get(
-        program
-    )
-    named = [arguments[n + 1] for n, word in enumerate(arguments[:-1]) if word in (option, "--output", "--directory")]
-    named += [word.partition("=")[2] for word in arguments if word.startswith("of=")]
-    if named:
-        yield from named
-    elif program == "tee":
-        yield from plain
-    elif program in ("cp", "mv", "ln", "install", "rsync") and plain:
-        yield plain[-1]
-
-
-def mounted(path: str, line: int, end_line: int) -> Hit:
-    """A mount over a path of the image."""
-    return Hit(kind="engine", line=line, end_line=end_line, what=f"mounts something over files of the image ({path})")
 
 
 def _after(arguments: Sequence[str], *options: str) -> Iterator[str]:
@@ -732,4 +427,4 @@ def _only_asks(program: str, arguments: Sequence[str]) -> bool:
 def _runs_given(words: Sequence[str]) -> bool:
     """Whether a command runs the words that its function is given: as its program, or behind a wrapper."""
     runs = words[:1] if words and words[0] not in _WRAPPERS and words[0] not in _STARTERS else words[1:]
-    return any((found := _VARIABLE.match(word)) is not None and _GIVEN.match(found[1]) for word in runs)
+    return any((found := VARIABLE.match(word)) is not None and GIVEN.match(found[1]) for word in runs)
