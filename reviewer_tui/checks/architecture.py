@@ -19,6 +19,7 @@ from reviewer_tui.checks.overrides import (
     overrides_in,
     overrides_in_arguments,
     overrides_in_setting,
+    overrides_in_values,
     roles_in,
 )
 from reviewer_tui.checks.scope import entry_changed
@@ -243,12 +244,12 @@ class _Review:
 
     def _checkpoints(self, item: Served, points: Sequence[LaunchPoint]) -> Iterator[Finding]:
         """Servers that serve another checkpoint than their row names, or one that is not known."""
-        found = {what: worker for point in points for what, worker in _other_checkpoints(point)}
+        found = {_said(what): (what, worker) for point in points for what, worker in _other_checkpoints(point)}
         if found and item.change.old is not None:
             former = launches_at(self._evidence.trees.base).of(item.change.old)
-            before = {what for point in former for what, _ in _other_checkpoints(point)}
-            found = {what: worker for what, worker in found.items() if what not in before}
-        for (checkpoint, named), worker in found.items():
+            before = {_said(what) for point in former for what, _ in _other_checkpoints(point)}
+            found = {name: place for name, place in found.items() if name not in before}
+        for (checkpoint, named), worker in found.values():
             if isinstance(checkpoint, Unknown):
                 message = f"{item.change.key}: which checkpoint is served is not known: {checkpoint}"
                 yield self._at(Status.UNVERIFIED, sentence(message), worker.path, worker.line)
@@ -342,6 +343,8 @@ def _evaluated_overrides(
     for worker in _workers(points):
         for found in overrides_in_arguments(" ".join(str(word.text) for word in worker.arguments.words())):
             yield _what(found), (found, worker.path, worker.line)
+        for found in overrides_in_values(worker.args):
+            yield _what(found), (found, worker.path, worker.arguments.lines.get(found.option) or worker.line)
 
 
 def _workers(points: Sequence[LaunchPoint]) -> Iterable[ServeCommand]:
@@ -360,6 +363,11 @@ def _other_checkpoints(point: LaunchPoint) -> Iterator[tuple[tuple[str | Unknown
             found = worker.model_name
         if isinstance(found, str | Unknown) and (isinstance(found, Unknown) or _last(found) != _last(named)):
             yield (found, named), worker
+
+
+def _said(what: tuple[str | Unknown, str]) -> tuple[str, str]:
+    """The same wherever it stands: a checkpoint that is not known by what keeps it from being known."""
+    return (what[0].reason if isinstance(what[0], Unknown) else what[0]), what[1]
 
 
 def _last(checkpoint: str) -> str:

@@ -160,10 +160,11 @@ MODEL_CONFIG = re.compile(r"(?<![\w.-])config\.json(?![\w-])")
 # Names of fields that variables of engines carry behind a prefix of their own (`VLLM_NUM_LAYERS`).
 _IN_VARIABLES = re.compile(
     r"num_(?:hidden_)?layers|skip_layers?|layers?_skip|index_topk(?:_\w+)?|(?:use_)?index_cache|num_experts_per_tok\w*"
+    r"|skip_(?:experts?|indexer|attention|attn|mlp|moe)(?:_\w+)?|prune_\w*(?:layer|expert|head)s?|dummy_weights?"
     r"|num_(?:attention|key_value|kv)_heads|num_(?:local_|routed_)?experts|n_routed_experts|moe_top_?k|early_exit\w*"
 )
 ENVIRONMENT = re.compile(
-    r"(?<!\w)[A-Z][A-Z0-9_]*(?:LAYER|TOPK|TOP_K|EXPERTS|HEADS|INDEX_CACHE|EARLY_EXIT)[A-Z0-9_]*(?!\w)"
+    r"(?<!\w)[A-Z][A-Z0-9_]*(?:LAYER|TOPK|TOP_K|EXPERT|HEADS|INDEX_CACHE|EARLY_EXIT|SKIP_|DUMMY_WEIGHT)[A-Z0-9_]*(?!\w)"
 )
 """What looks like a variable that names a part of a model; `names_a_part` tells whether it does."""
 

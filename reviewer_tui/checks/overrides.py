@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import Any
 
 import msgspec
@@ -17,6 +17,7 @@ from reviewer_tui.checks.patches.rules import WRITES
 from reviewer_tui.checks.shell_commands import Script, ShellCommand, read_script
 from reviewer_tui.checks.yaml_scalars import Scalar, scalars
 from reviewer_tui.launch.serve_command import STARTS_A_SERVER
+from reviewer_tui.launch.text import Unknown
 
 MAX_VALUE = 20_000
 """Characters of one override that are read."""
@@ -48,6 +49,11 @@ _READERS = frozenset(
 _SHELL_TEXT = re.compile(r"(?:^|[\s/])(?:ba|da|z)?sh\s+(?:-\S+\s+)*-[a-z]*c\s")
 _ANY_JSON = re.compile(r"\*\.json|config\.\*")
 _IN_PLACE = re.compile(r"-[a-zA-Z]*i|--in-?place")
+# Programs that put files somewhere, and the folder that scripts serve from.
+_PUTS = frozenset({"ln", "mount", "cp", "mv", "rsync", "git"})
+_PUTS_THERE = re.compile(r"(?:--local-dir|\bln|\bmount|\bcp|\bmv|rsync|\bgit)\s[^\n]*\$\{?MODEL_(?:PATH|DIR)")
+_MODEL_NAMED = re.compile(r"\$\{?MODEL")
+_CHECKPOINT_FOLDER = re.compile(r"\$\{MODEL_(?:PATH|DIR)\}/?")
 _EDITORS_IN_PLACE = frozenset({"sed", "perl"})
 # Programs that only print what they make of a file, unless their output goes somewhere.
 _FILTERS = frozenset({"jq", "yq", "awk", "gawk", "cut", "sort", "uniq", "tr"})
@@ -76,7 +82,8 @@ def overrides_in(path: str, text: str) -> tuple[Override, ...]:
     if path.endswith(_RECIPE_ENDINGS):
         return tuple(dict.fromkeys(_in_yaml(path, text))) if _tells(text, _KEY) else ()
     if path.endswith(_SHELL_ENDINGS) or text.startswith("#!"):
-        return tuple(dict.fromkeys(_in_shell(path, text))) if _tells(text, _OPTION) else ()
+        names = _NAME if "python" in text else _OPTION
+        return tuple(dict.fromkeys(_in_shell(path, text))) if _tells(text, names) or _PUTS_THERE.search(text) else ()
     if path.endswith(".py"):
         return tuple(dict.fromkeys(_in_python(text))) if _tells(text, _NAME) else ()
     return ()
@@ -90,6 +97,17 @@ def overrides_in_setting(setting: str) -> tuple[Override, ...]:
 def overrides_in_arguments(words: str) -> tuple[Override, ...]:
     """What the arguments of a command change, its words given with spaces between them; its lines are 0."""
     return tuple(_in_words(words))
+
+
+def overrides_in_values(values: Mapping[str, Any]) -> Iterator[Override]:
+    """Fields of a model's config inside the JSON arguments of a command, whichever option takes them; the options that
+    are there for them are told by `overrides_in_arguments`, and what a draft is told is not the model's."""
+    for name, value in values.items():
+        option = rules.option_of(name.lstrip("-"))
+        if isinstance(value, dict) and "speculative" not in name and (option is None or option.takes != "fields"):
+            for path, leaf in _flat(value, ()):
+                if (rule := rules.field_rule(path)).effect == "reduces" and not isinstance(leaf, Unknown):
+                    yield _named("unclear", 0, 0, name, ".".join(path), _shown(leaf), rule.reason)
 
 
 def _tells(text: str, names: re.Pattern[str]) -> bool:
@@ -125,6 +143,11 @@ def _in_command(command: ShellCommand, script: Script, configs: frozenset[str]) 
     for word in (*(f"{name}={value}" for name, value in command.assignments), *said):
         for found in _in_variable(word):
             yield msgspec.structs.replace(found, line=command.line, end_line=command.end_line)
+    for found in _in_program(command):
+        yield found
+    if _puts_checkpoint(command, script):
+        reason = "it puts something in the place of the entry's checkpoint"
+        yield _named("unclear", command.line, command.end_line, command.words[0], "", command.words[-1], reason)
     whole = f"{command.text} {command.stdin} {' '.join(command.targets)}"
     if any(name in whole for name in configs):
         command = _written_out(command, script)
@@ -133,6 +156,29 @@ def _in_command(command: ShellCommand, script: Script, configs: frozenset[str]) 
         _ANY_JSON.search(command.text) and _edits_in_place(command)
     ):
         yield from _edited(whole, command.line, command.end_line)
+
+
+def _in_program(command: ShellCommand) -> Iterator[Override]:
+    """What a Python program in a command sets: one in a here-document, or behind `-c`."""
+    if not command.words or not command.words[0].rpartition("/")[2].startswith("python"):
+        return
+    at = command.words.index("-c") + 1 if "-c" in command.words else 0
+    text, line = (command.words[at], 0) if 0 < at < len(command.words) else (command.stdin, command.stdin_line)
+    for found in _in_python_lines(text) if text else ():
+        place = (line + found.line - 1, line + found.line - 1) if line else (command.line, command.end_line)
+        yield msgspec.structs.replace(found, line=place[0], end_line=place[1])
+
+
+def _puts_checkpoint(command: ShellCommand, script: Script) -> bool:
+    """Whether a command copies, links or downloads something that is not named after the model into the folder that
+    the server serves."""
+    program = command.words[0].rpartition("/")[2] if command.words else ""
+    into = [word for before, word in pairwise(command.words) if before == "--local-dir"]
+    into += command.words[-1:] if program in _PUTS else ()
+    if not any(_CHECKPOINT_FOLDER.fullmatch(word) for word in into):
+        return False
+    others = (script.expanded(word) for word in command.words[1:] if word not in into)
+    return not any(_MODEL_NAMED.search(word) for word in others)
 
 
 def _in_variable(word: str) -> Iterator[Override]:
@@ -368,6 +414,18 @@ def _in_scalar(scalar: Scalar, beside: Mapping[str, str]) -> Iterator[Override]:
 
 def _in_python(text: str) -> Iterator[Override]:
     """Options that a program composes, overrides that it gives as arguments or keys, and edits of a model's config."""
+    yield from _in_python_lines(text)
+    if (config := rules.MODEL_CONFIG.search(text)) and WRITES.search(text):
+        line_number = text.count("\n", 0, config.start()) + 1
+        yield from _edited(text, line_number, line_number)
+
+
+def _is_given(option: rules.Option) -> bool:
+    """Whether an option's name is of no other use in a program: fields of a config are also names of its own."""
+    return option.takes != "field" and option.name not in (*_OF_SERVERS, *rules.OVERRIDE_KEYS)
+
+
+def _in_python_lines(text: str) -> Iterator[Override]:
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):
         if line.lstrip().startswith("#"):
@@ -385,14 +443,6 @@ def _in_python(text: str) -> Iterator[Override]:
                 found += _told(name[1], option, _literal(rest))
         for item in found:
             yield msgspec.structs.replace(item, line=number, end_line=number)
-    if (config := rules.MODEL_CONFIG.search(text)) and WRITES.search(text):
-        line_number = text.count("\n", 0, config.start()) + 1
-        yield from _edited(text, line_number, line_number)
-
-
-def _is_given(option: rules.Option) -> bool:
-    """Whether an option's name is of no other use in a program: fields of a config are also names of its own."""
-    return option.takes != "field" and option.name not in _OF_SERVERS
 
 
 def _literal(text: str) -> str:

@@ -238,6 +238,10 @@ def test_an_abbreviated_option_is_the_option(option: str) -> None:
         ("vllm serve $MODEL --enable-index-cache", Status.FAIL),
         ('vllm serve $MODEL --model-class-overrides \'{"a": "b"}\'', Status.JUDGEMENT),
         ("python3 -m sglang.launch_server --model-path $MODEL --moe-top-k 2", Status.FAIL),
+        ("export SGLANG_SKIP_EXPERTS=1 VLLM_PRUNE_EXPERTS=8", Status.JUDGEMENT),
+        ('vllm serve $MODEL --additional-config \'{"a": {"num_layers": 1}}\'', Status.JUDGEMENT),
+        ('vllm serve $MODEL --additional-config \'{"a": {"num_streams": 1}}\'', Status.PASS),
+        ("export VLLM_SKIP_WARMUP=1", Status.PASS),
         ("echo VLLM_NUM_LAYERS=10", Status.PASS),
         ("export EPLB_REDUNDANT_EXPERTS=8", Status.PASS),
         ("vllm serve $MODEL --kv-cache-dtype-skip-layers 1", Status.PASS),
@@ -260,6 +264,11 @@ def test_variables_and_flags_that_are_named_after_a_part_of_the_model(line: str,
         ("--model-path /models/qwen3.5-397b-a17b-nvfp4-v2/", ":", Status.PASS),
         ("--load-format fastsafetensors", ":", Status.PASS),
         ("", "hf download $MODEL --revision abc", Status.PASS),
+        ("", "hf download me/pruned --local-dir $MODEL_PATH", Status.JUDGEMENT),
+        ("", 'ln -sfn /data/pruned "$MODEL_PATH"', Status.JUDGEMENT),
+        ("", 'hf download "$MODEL" --local-dir "$MODEL_PATH"', Status.PASS),
+        ("", 'ID="$MODEL"; hf download "$ID" --local-dir "$MODEL_PATH"', Status.PASS),
+        ("", 'rsync -a "/lustre/${MODEL##*/}/" "$MODEL_PATH/"', Status.PASS),
     ],
 )
 def test_the_checkpoint_is_the_row_s(argument: str, line: str, status: Status) -> None:
@@ -331,6 +340,14 @@ def test_whatever_may_write_the_model_s_config_is_seen(line: str) -> None:
 def test_what_only_reads_the_model_s_config_passes(line: str) -> None:
     outcome = of(with_lines(line))
     assert outcome.status is Status.PASS, outcome.summary
+
+
+def test_programs_inside_of_scripts_are_read() -> None:
+    text = "from vllm import LLM\nLLM(model='x', hf_overrides={'num_hidden_layers': 1})"
+    outcome = of(with_lines("python3 - <<'E'", text, "E"))
+    assert (outcome.status, worst(outcome).line) == (Status.FAIL, 5), outcome.summary
+    outcome = of(with_lines("python3 -c \"import os; os.environ['X_NUM_LAYERS'] = '1'\""))
+    assert (outcome.status, worst(outcome).line) == (Status.JUDGEMENT, 3), outcome.summary
 
 
 @pytest.mark.parametrize(
