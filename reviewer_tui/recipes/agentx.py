@@ -1,8 +1,8 @@
 """Encoding C: AgentX data, generated from InferenceX's own submissions.
 
-The data says where each cell came from. A cell that matches a pull request may have been made from that very pull
-request, so every arm carries its provenance. Only the router and cache tier that were measured count; the page
-derives the others.
+The data says where each cell came from, for all of its points (`prov`) or point by point. A cell that matches a pull
+request may have been made from that very pull request, so every arm carries its provenance. Only the router and cache
+tier that were measured count; the page derives the others.
 """
 
 from __future__ import annotations
@@ -151,7 +151,9 @@ class _Decoder:
 
 
 def _rows(value: Any) -> list[list[Any]]:
-    return [row for row in value if isinstance(row, list) and row] if isinstance(value, list) else []
+    """Arguments, each a flag and its values."""
+    rows = value if isinstance(value, list) else []
+    return [row for row in rows if isinstance(row, list) and row and isinstance(row[0], str)]
 
 
 def _mapping(value: Any) -> dict[str, Any]:
@@ -210,15 +212,16 @@ def _arm(
     data: Mapping[str, Any],
     origin: Mapping[str, str],
 ) -> RecipeArm:
-    provenance = _provenance(cell, data)
+    provenance = _provenance(cell, point, data)
     concurrencies = point.get("concs")
-    told = f" · c{'/'.join(map(str, concurrencies))}" if isinstance(concurrencies, list) else ""
+    measured = f"c{'/'.join(map(str, concurrencies))}" if isinstance(concurrencies, list) else ""
+    words = (str(cell.get("label", cell.get("id", ""))), str(cell.get("detail", "")), measured)
     return RecipeArm(
         repository=origin["repository"],
         path=origin["path"],
         commit=origin["commit"],
         url=origin["url"],
-        label=f"{cell.get('label', cell.get('id', ''))}{told}",
+        label=" · ".join(filter(None, words)),
         engine="sglang",
         checkpoint=str(cell.get("ckpt", "")),
         hardware=str(cell.get("hw", "")).lower(),
@@ -231,15 +234,17 @@ def _arm(
     )
 
 
-def _provenance(cell: Mapping[str, Any], data: Mapping[str, Any]) -> Provenance:
-    told = _mapping(cell.get("prov"))
+def _provenance(cell: Mapping[str, Any], point: Mapping[str, Any], data: Mapping[str, Any]) -> Provenance:
+    """Where a point came from. What it says itself goes before what its cell says."""
+    own = {name: point[name] for name in ("sha", "status", "pr") if point.get(name) is not None}
+    told = {**_mapping(cell.get("prov")), **own}
     source = _mapping(data.get("source"))
     number = str(told.get("pr", ""))
     return Provenance(
         repository=str(source.get("repo", "")).removeprefix("https://github.com/"),
         commit=str(told.get("sha", "")),
         status=str(told.get("status", "unknown")),
-        pull_request=int(number) if number.isdigit() and len(number) < 12 else None,
-        run=str(told.get("run") or ""),
+        pull_request=int(number) if number.isdecimal() and len(number) < 12 else None,
+        run=str(point.get("runUrl") or told.get("run") or ""),
         config_key=str(cell.get("configKey", "")),
     )

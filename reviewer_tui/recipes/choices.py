@@ -6,6 +6,7 @@ for every selection that agrees in those, and a selection that cannot be reached
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -102,15 +103,20 @@ class Offer:
         """Whether an option only picks a parser."""
         return PICKS_PARSER.search(self.text(self.options[name].get("title", ""))) is not None
 
+    def tells(self, name: str, selection: Mapping[str, Any]) -> bool:
+        """Whether an option sets a selection apart: a visitor sees it, or it keeps what was chosen while one did."""
+        return self._shown(name, selection)[0] or selection[name] != self._start[name]
+
     # -- selections ---------------------------------------------------------------------------------------------------
 
     def selections(self, hardware: Sequence[str] | None) -> Iterator[dict[str, Any]]:
         """All reachable selections: each chosen item is offered and enabled under the whole selection; an option that
         is not shown keeps what was chosen while it was. `hardware` keeps only these ids (lower case) of the hardware
         option."""
-        yield from self._extend(self._defaults(), self.names, hardware)
+        yield from self._extend(dict(self._start), self.names, hardware)
 
-    def _defaults(self) -> dict[str, Any]:
+    @functools.cached_property
+    def _start(self) -> Mapping[str, Any]:
         """Where the page starts; what an option offers may depend on the others, those with fixed items first."""
         chosen: dict[str, Any] = {}
         for dynamic in (False, True):

@@ -225,16 +225,16 @@ class Widget:
         chosen = {name: self.chosen(value) for name, value in selection.items()}
         return WidgetCommand(
             selection=chosen,
-            label=" · ".join(self._words(chosen)),
+            label=" · ".join(self._words(selection, chosen)),
             text=text,
             line=self.command_line,
             fails=fails,
         )
 
-    def _words(self, chosen: Mapping[str, str]) -> Iterator[str]:
-        """A selection in words: a switch with its name, parsers left out."""
+    def _words(self, selection: Mapping[str, Any], chosen: Mapping[str, str]) -> Iterator[str]:
+        """A selection in words: a switch with its name; parsers, and what sets nothing apart, left out."""
         for name, value in chosen.items():
-            if not self.offer.picks_parser(name):
+            if not self.offer.picks_parser(name) and self.offer.tells(name, selection):
                 yield f"{name} {value}" if value in _SWITCHED else value
 
     def command(self, selection: Mapping[str, Any]) -> str:

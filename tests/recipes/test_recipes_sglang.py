@@ -7,13 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reviewer_tui.model.finding import Status
 from reviewer_tui.model.tree import DictTree
 from reviewer_tui.recipes import agentx, cells, prose, sglang
 from reviewer_tui.recipes.arm import RecipeArm
+from reviewer_tui.recipes.compare import compare
 from reviewer_tui.recipes.mdx import fenced_blocks, imports
 from reviewer_tui.recipes.reading import UnreadableError
 from reviewer_tui.recipes.widget import Widget
-from tests.recipes.upstreams import BIG_AGENTX, BIG_CONFIG, BIG_PAGE, QWEN_PAGE, QWEN_WIDGET, upstream
+from tests.recipes.upstreams import BIG_AGENTX, BIG_CONFIG, BIG_PAGE, QWEN_PAGE, QWEN_WIDGET, upstream, variant
 
 ORIGIN = {
     "repository": "sgl-project/sglang",
@@ -128,6 +130,21 @@ export const W = () => {
   return <pre>{generateCommand()}</pre>;
 };
 """
+
+
+def test_a_label_leaves_out_what_the_page_does_not_show() -> None:
+    """Unless it keeps what was chosen while it was shown: then the command differs."""
+    arms = sglang.read_widget(SNAPPING.encode(), ORIGIN, "W").arms
+    labels = {arm.label for arm in arms}
+    assert len(labels) == len(arms)
+    assert {label for label in labels if "b200" in label and "draft on" in label} == {
+        "b200 · fp8 · draft on · warm",
+        "b200 · fp8 · draft on · cold",
+    }
+    assert {label for label in labels if "h200" in label and "draft on" in label} == {
+        "h200 · fp8 · draft on",
+        "h200 · fp8 · draft on · cold",
+    }
 
 
 def test_selections_that_the_page_moves_away_from_are_not_published() -> None:
@@ -385,6 +402,84 @@ def test_agentx_arms_say_where_they_came_from() -> None:
     assert (split.provenance.commit, split.provenance.run, split.verified) == ("cccc", "1/attempts/2", True)
     assert first.provenance.config_key == "big-fp8-gb300-sglang-agentic"
     assert first.provenance.repository == "SemiAnalysisAI/InferenceX"
+
+
+MEASURED = [
+    {"concs": [1], "kv": "none"},
+    {"concs": [2], "kv": "none", "status": "verified-pr", "pr": "4100", "sha": "dddd", "runUrl": "https://x/runs/9"},
+    {"concs": [4], "kv": "none", "status": "in-progress", "pr": None},
+]
+POINTED = {
+    "source": {"repo": "https://github.com/o/InferenceX"},
+    "cells": [
+        {
+            "id": "big#0",
+            "hw": "GB200",
+            "ckpt": "acme/Big",
+            "label": "Agg TP4",
+            "detail": "MTP 3-1-4",
+            "submitted": "sglang",
+            "points": MEASURED,
+            "routers": {"sglang": {"blocks": [{"kind": "worker", "role": "agg", "args": [["--tp", "4"]]}]}},
+        }
+    ],
+}
+
+
+def agentx_arms(cell: dict[str, object]) -> tuple[RecipeArm, ...]:
+    source = f"export const agentx = {json.dumps({**POINTED, 'cells': [{**POINTED['cells'][0], **cell}]})};"
+    reading = agentx.read(source.encode(), ORIGIN)
+    assert not reading.problems
+    return reading.arms
+
+
+def test_a_point_says_where_it_came_from_before_its_cell_does() -> None:
+    bare, own, pending = (arm.provenance for arm in agentx_arms({}))
+    assert bare is not None
+    assert own is not None
+    assert pending is not None
+    assert (bare.status, bare.pull_request, bare.commit) == ("unknown", None, "")
+    assert (own.status, own.pull_request, own.commit) == ("verified-pr", 4100, "dddd")
+    assert own.run == "https://x/runs/9"
+    assert (pending.status, pending.pull_request) == ("in-progress", None)
+    cell = {"prov": {"sha": "cccc", "pr": "3231", "status": "verified", "run": "1/attempts/2"}}
+    arms = agentx_arms(cell)
+    told = [
+        (arm.provenance.status, arm.provenance.pull_request, arm.provenance.commit, arm.provenance.run, arm.verified)
+        for arm in arms
+        if arm.provenance is not None
+    ]
+    assert told == [
+        ("verified", 3231, "cccc", "1/attempts/2", True),
+        ("verified-pr", 4100, "dddd", "https://x/runs/9", True),
+        ("in-progress", 3231, "cccc", "1/attempts/2", False),
+    ]
+
+
+def test_a_point_of_the_pull_request_under_review_is_no_evidence() -> None:
+    ours = variant({"--tp": 4}, checkpoint="acme/Big", hardware="gb200")
+    (own,) = (arm for arm in agentx_arms({}) if arm.provenance is not None and arm.provenance.pull_request == 4100)
+    judged = compare([ours], [own], pull_request=4100).variants[0]
+    assert judged.status is Status.JUDGEMENT
+    assert "generated from this very pull request (#4100)" in judged.summary
+
+
+def test_agentx_labels_tell_cells_of_one_shape_apart() -> None:
+    assert [arm.label for arm in agentx_arms({})] == [f"Agg TP4 · MTP 3-1-4 · c{conc}" for conc in (1, 2, 4)]
+
+
+@pytest.mark.parametrize("number", ["²", "٣x", "-1", "9" * 40, None, [1]])
+def test_a_pull_request_number_that_is_none_is_not_known(number: object) -> None:
+    arms = agentx_arms({"points": [], "prov": {"pr": number, "status": "verified"}})
+    assert [arm.provenance.pull_request for arm in arms if arm.provenance is not None] == [None]
+
+
+def test_rows_without_a_flag_are_left_out_of_a_difference() -> None:
+    block = {"kind": "worker", "role": "agg", "args": [[["--x"], "y"], [], [7], ["--tp", "4"]]}
+    patched = [{"concs": [1]}, {"concs": [2], "patch": {"sglang": [{"args": {"--tp": ["2"]}}]}}]
+    arms = agentx_arms({"routers": {"sglang": {"blocks": [block]}}, "points": patched})
+    assert [arm.roles[0].shape for arm in arms] == ["tp4", "tp2"]
+    assert [set(arm.roles[0].args) for arm in arms] == [{"tp"}, {"tp"}]
 
 
 def test_references_in_a_circle_are_problems() -> None:
