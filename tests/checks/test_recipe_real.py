@@ -1,4 +1,4 @@
-"""Real sign-offs against the real vLLM recipes as they stood on the day: both clones are named by the environment."""
+"""Real pull requests against the real recipes as they stood on the day: the clones are named by the environment."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from reviewer_tui.model.pull_request import PullRequestRef
 from reviewer_tui.review.load import Reviewer, ReviewRequest
 from reviewer_tui.sources.clone import CloneSource
 from reviewer_tui.sources.recipe_clones import RecipeClone, WithRecipeClones
-from tests.checks.documented import VLLM
+from tests.checks.documented import KEY, SGLANG, VLLM
 
 RECIPES = "https://github.com/vllm-project/recipes/pull"
+COOKBOOK = "https://github.com/sgl-project/sglang/pull/34357"
 SIGN_OFF = (
     "As a PR reviewer and CODEOWNER\n- [x] all of it\n\n### Additional detail section:\n- {}\n\nSigned: `someone`\n"
 )
@@ -71,3 +72,39 @@ def test_a_legacy_page_fails_and_offers_the_page(reviewer: Reviewer) -> None:
     result = judged(reviewer, 2512, None, "2026-08-07", legacy)
     assert result.status == "fail"
     assert any("https://recipes.vllm.ai/moonshotai/Kimi-K2.5" in finding.message for finding in result.findings)
+
+
+# -- the cookbook: sgl-project/sglang#34357 and the arms of #2550 ------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def cookbook_reviewer(real_clone: Path) -> Iterator[Reviewer]:
+    folder = os.environ.get("REVIEWER_TUI_SGLANG_CLONE")
+    if not folder:
+        pytest.skip("REVIEWER_TUI_SGLANG_CLONE names no clone of sgl-project/sglang")
+    cookbook = RecipeClone(folder, SGLANG)
+    with CloneSource(real_clone) as own, WithRecipeClones(own, [cookbook]) as source:
+        if cookbook.merged(34357, "2026-08-12") is None:
+            pytest.skip("the clone of sgl-project/sglang is from before the pull request was merged")
+        yield Reviewer(source)
+
+
+def test_the_merged_page_documents_the_submitted_arm_and_no_other(cookbook_reviewer: Reviewer) -> None:
+    result = judged(cookbook_reviewer, 2550, None, "2026-08-12", COOKBOOK)
+    assert result.status == "pass"
+    _, submitted, first, second = result.findings
+    assert (submitted.status, first.status, second.status) == ("pass", "not_applicable", "not_applicable")
+    documented = f"{KEY} (8k1k tp2 ep2 mtp c16 c32 c64): documented by 397b · speculative enabled · b200 · fp4 · v2"
+    assert submitted.message.startswith(documented)
+    assert "state space data type, NCCL symmetric memory, FP4 GEMM backend, linear attention" in submitted.message
+    assert f"{KEY} (8k1k tp4 mtp c4): was there before, not judged: speculative method is not" in first.message
+    assert "(8k1k tp2 mtp c4 c8 c16 c32 c64)" in second.message
+    assert "expert parallel is not documented" in second.message
+
+
+def test_the_page_as_it_was_before_documents_none(cookbook_reviewer: Reviewer) -> None:
+    assert judged(cookbook_reviewer, 2550, None, "2026-08-10", COOKBOOK).status == "unverified"
+    page = "https://docs.sglang.io/cookbook/autoregressive/Qwen/Qwen3.5"
+    result = judged(cookbook_reviewer, 2550, None, "2026-08-10", page)
+    assert result.status == "fail"
+    assert "NVFP4-V2 here and nvidia/Qwen3.5-397B-A17B-NVFP4 in the recipe" in result.summary
