@@ -48,6 +48,7 @@ the waiver of the pull request that introduced it, on the default branch."""
 
 _MOST_HITS = 12
 _MOST_HARMLESS = 6
+_MOST_NAMED = 12
 _MAX_FOLLOWED = 40
 _SHORT = 8_000
 _ANY = 10_000_000
@@ -244,7 +245,10 @@ class _Review:
         if reference.how == "setup":
             yield _Touch(origin, self._setup_script(reference))
         elif reference.how in ("script", "program") and not IMAGE_PLACE.search(name) and not self._lookup.chosen(name):
-            what = f"runs {name}, which is not in the repository"
+            missing = (
+                "whose name is made at run time" if "$" in name.rpartition("/")[2] else "which is not in the repository"
+            )
+            what = f"runs {name}, {missing}"
             if CHANGES_BY_NAME.search(name.rpartition("/")[2]):
                 what += " and by its name changes something"
             yield _Touch(origin, Hit(kind="unclear", line=reference.line, end_line=reference.end_line, what=what))
@@ -280,13 +284,24 @@ class _Review:
             yield self._located(Status.PASS, touch.path, touch.hit, "")
 
     def _shown(self, touches: Sequence[_Touch], status: Status, why: str) -> Iterator[Finding]:
-        for touch in touches[:_MOST_HITS]:
-            run = f"run by {touch.through}" if touch.through else ""
-            yield self._located(status, touch.path, touch.hit, run, why)
-        if len(touches) > _MOST_HITS:
-            yield _finding(
-                status, f"{len(touches) - _MOST_HITS} more places of the same kind.", touches[_MOST_HITS].path
-            )
+        """One finding a place, the first ones in full; why stands once for each file."""
+        places: dict[tuple[str, int], list[_Touch]] = {}
+        for touch in touches:
+            places.setdefault((touch.path, touch.hit.line), []).append(touch)
+        told: set[str] = set()
+        for (path, _), here in list(places.items())[:_MOST_HITS]:
+            first = here[0]
+            run = f"run by {first.through}" if first.through else ""
+            others = len({touch.hit.what for touch in here}) - 1
+            aside = ", ".join(part for part in (run, f"and {others} more there" if others else "") if part)
+            yield self._located(status, path, first.hit, aside, "" if path in told and status is Status.FAIL else why)
+            told.add(path)
+        if rest := list(places)[_MOST_HITS:]:
+            lines: dict[str, list[str]] = {}
+            for path, line in rest:
+                lines.setdefault(path.rpartition("/")[2], []).append(str(line))
+            named = "; ".join(f"{name}, line {_listed(found)}" for name, found in lines.items())
+            yield _finding(status, f"The same has to be asked of {named}.", rest[0][0], rest[0][1], self._commit())
 
     def _located(self, status: Status, path: str, hit: Hit, aside: str, why: str = "") -> Finding:
         remark = f", {aside}" if aside else ""
@@ -321,10 +336,13 @@ class _Review:
 
     def _not_in_tree(self, item: Served, file: ResolvedFile, number: int) -> Finding:
         more = f" and {number - 1} more" if number > 1 else ""
+        if file.wanted.startswith(f"{self._layout.benchmarks}/"):
+            message = f"{item.change.key}: {file.wanted}{more}, which should serve it, does not exist at head."
+            return self._at_entry(item, message)
         what = "recipe" if file.role == "recipe" else "script"
         message = (
-            f"{item.change.key}: the {what} {file.wanted}{more} is not in this repository, so what it patches was not"
-            f" read. Look at it where the launcher checks it out."
+            f"{item.change.key}: what the {what} {file.wanted}{more} patches was not read, for this repository does not"
+            " hold it. Look at it where the launcher checks it out."
         )
         return self._at_entry(item, message)
 
@@ -382,6 +400,11 @@ def _finding(
     status: Status, message: str, path: str | None = None, line: int | None = None, commit: str | None = None
 ) -> Finding:
     return Finding(status=status, message=message, path=path, line=line, commit=commit)
+
+
+def _listed(texts: Sequence[str]) -> str:
+    more = f" and {len(texts) - _MOST_NAMED} more" if len(texts) > _MOST_NAMED else ""
+    return f"{', '.join(texts[:_MOST_NAMED])}{more}"
 
 
 def _read(number: int) -> str:

@@ -27,7 +27,7 @@ class FieldRule(msgspec.Struct, frozen=True):
 
 
 def _fields(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns) + r"\Z")
+    return re.compile(rf"(?:{'|'.join(patterns)})\Z")
 
 
 WITHIN = (

@@ -78,15 +78,16 @@ class ShellCommand(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Script:
-    """A script taken apart: its commands in their order, the texts that its variables may have, the functions it
-    defines with their lines, and the line from which it cannot be read (None: all of it was read). `values` are those
-    of the script that it stands in."""
+    """A script taken apart: its commands in their order, the texts that its variables may have (`grown` are those put
+    together from several), the functions it defines with their lines, and the line from which it cannot be read (None:
+    all of it was read). `values` are those of the script that it stands in."""
 
     def __init__(self, text: str, path: str, values: Mapping[str, list[str]] | None = None) -> None:
         self.path = path
         self.commands: list[ShellCommand] = []
         self.values: dict[str, list[str]] = dict(values or {})
         self._own: set[str] = set()
+        self.grown: set[str] = set()
         self.functions: dict[str, int] = {}
         self.unread: tuple[int, str] | None = None
         self._folder = self._function = ""
@@ -296,6 +297,8 @@ class Script:
         words += [element.value for element in assignment.elements or ()]
         value = " ".join(self._word(word, depth) for word in words)
         self._put(assignment.name, value)
+        if assignment.append or assignment.index is not None:
+            self.grown.add(assignment.name)
         return value
 
     def _word(self, word: Word, depth: int) -> str:

@@ -117,6 +117,12 @@ def test_an_override_that_a_file_or_a_variable_brings_fails(arguments: str, line
     assert again.status is not Status.FAIL, again.summary
 
 
+@pytest.mark.parametrize("field", ["use_cache_layers", "top_k_layers", "dtype_of_experts"])
+def test_a_rule_for_a_field_is_about_its_whole_name(field: str) -> None:
+    outcome = of(serving_with(f"--json-model-override-args '{{\"{field}\": 2}}'"))
+    assert outcome.status in (Status.FAIL, Status.JUDGEMENT), outcome.summary
+
+
 def test_open_arguments_of_an_unchanged_script_are_as_they_were() -> None:
     base = serving_with("$EXTRA_FROM_CI")
     outcome = of({**base, NVIDIA: NVIDIA_MASTER.replace("v0.5.14", "v0.5.15")}, base)

@@ -31,7 +31,8 @@ def _effect(name: str, value: str, around: str) -> tuple[Kind, str] | None:
     if name in _LISTS:
         return _folders(name, value, around)
     rule = _rule(name)
-    return None if rule is None else (rule.kind, rule.reason)
+    own = value.startswith("/") and all(rules.IMAGE_PLACE.search(part) for part in value.split() if "$" not in part)
+    return None if rule is None or (own and "folder" in rule.reason) else (rule.kind, rule.reason)
 
 
 @lru_cache(maxsize=4096)

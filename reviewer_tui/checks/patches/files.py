@@ -65,5 +65,5 @@ def _patch_file(text: str, lines: int) -> Reading:
     if rules.PATCHED_ENGINE.search(text):
         return _whole("engine", lines, "is a patch of engine sources")
     if rules.PATCHED_ORCHESTRATION.search(text):
-        return _whole("unclear", lines, "is a patch of the job launcher (srt-slurm), which is no engine")
+        return _whole("unclear", lines, "is a patch of the job launcher (srt-slurm)")
     return _whole("unclear", lines, "is a patch, and what it patches is not plain")

@@ -26,6 +26,7 @@ MOST_INDIRECT = 5
 
 _SHOWN = 110
 _VARIABLE_FIRST = re.compile(r"\$\{(\w+)(?::?[-=+?]([^{}]*))?\}")
+_DEMANDS = re.compile(r"\$\{\w+:?\?")
 _EXPANSIONS = re.compile(r"\$\{[^{}]*\}")
 _RUNS_A_TEXT = re.compile(r"\bsystem\s*\(|\|\s*&?\s*[\"'](?:sh|bash)|\|\s*getline")
 _SED_RUNS = re.compile(r"(?:^|[;{}\s$\d/])[ew]\s+\S")
@@ -42,8 +43,19 @@ class Programs:
     def _refer(self, name: str, how: How, command: ShellCommand) -> None:
         """Notes what is used from elsewhere."""
         for spelled in dict.fromkeys(self._spelled(name, 0) if how in ("script", "program") else (name,)):
+            if spelled.rpartition("/")[2] in self._written_here:
+                continue  # its text stands in this script, and was read there
+            variable = VARIABLE.match(spelled)
+            if command.function and variable and GIVEN.match(variable[1]):
+                continue  # who calls the function tells
             reference = Reference(name=spelled, how=how, line=command.line, end_line=command.end_line)
             self.references.append(reference)
+
+    @cached_property
+    def _written_here(self) -> frozenset[str]:
+        """The last names of files whose texts stand in the script as here-documents."""
+        found = (target for c in self._script.commands if c.stdin for target in (*c.targets, *c.words[1:]))
+        return frozenset(name for target in found if "." in (name := target.rpartition("/")[2]))
 
     def _spelled(self, name: str, depth: int) -> Iterator[str]:
         """The names that a file may have: where variables make all of it, those that their values give it."""
@@ -59,9 +71,10 @@ class Programs:
 
     def _values(self, variable: re.Match[str]) -> tuple[str, ...]:
         """What the script puts into a variable, and its default, each once."""
-        default = (variable[2],) if variable[2] else ()
-        given = (*self._script.values.get(variable[1], ()), *self._evaluated.get(variable[1], ()))
-        return tuple(dict.fromkeys((*given, *default)))
+        given = variable[2] is not None and not _DEMANDS.match(variable[0])
+        default = (variable[2],) if given else ()
+        put = (*self._script.values.get(variable[1], ()), *self._evaluated.get(variable[1], ()))
+        return tuple(dict.fromkeys((*put, *default)))
 
     @cached_property
     def _evaluated(self) -> dict[str, list[str]]:
@@ -77,7 +90,7 @@ class Programs:
         return found
 
     def _hit(self, command: ShellCommand, kind: Kind, what: str) -> Hit:
-        shown = " ".join(command.text.split())
+        shown = " ".join((*command.text.split(), *(f"> {target}" for target in command.targets)))
         shown = shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}..."
         return Hit(kind=kind, line=command.line, end_line=command.end_line, what=f"{what} ({shown})" if shown else what)
 
@@ -125,8 +138,16 @@ class Programs:
                 yield self._hit(command, "unclear", f"{verb} to a file whose name is made at run time")
         elif rules.SHELL_STARTUP.search(expanded):
             yield self._hit(command, "unclear", f"{verb} a file that every shell reads at its start")
-        elif rules.SYSTEM_PLACE.search(expanded):
+        elif self._is_system(target, expanded):
             yield self._hit(command, "unclear", f"{verb} into the image's libraries or its root")
+
+    def _is_system(self, target: str, expanded: str) -> bool:
+        """Whether a place is the root of the image, or among its libraries. Texts of commands name many others."""
+        variable = VARIABLE.match(target)
+        values = self._values(variable) if variable else (target,)
+        return any(value == "/" for value in values) or (
+            "$(" not in expanded and rules.SYSTEM_PLACE.search(expanded) is not None
+        )
 
     def _mounts(self, command: ShellCommand, value: str) -> Iterator[Hit]:
         for path in MOUNTED.findall(self._script.expanded(value)):
@@ -144,7 +165,7 @@ class Programs:
         kind = self._place(command, *arguments, command.stdin)
         where = self._script.expanded(f"{command.folder} {command.text}")
         if kind is None and rules.ORCHESTRATION.search(f"{where} {self._script.path}"):
-            yield self._hit(command, "unclear", "patches the job launcher (srt-slurm), which is no engine")
+            yield self._hit(command, "unclear", "patches the job launcher (srt-slurm)")
             return
         kind = kind or self._locates
         if kind == "engine":
@@ -189,7 +210,7 @@ class Programs:
         elif re.search(r"\.(?:csv|tsv|log|txt|jsonl)\b", target):
             return
         elif rules.ORCHESTRATION.search(self._script.expanded(f"{command.folder} {target}")):
-            yield self._hit(command, "unclear", "edits the job launcher (srt-slurm), which is no engine")
+            yield self._hit(command, "unclear", "edits the job launcher (srt-slurm)")
         else:
             yield self._hit(command, "unclear", "edits a file in place, and which one is not plain")
 
@@ -201,6 +222,10 @@ class Programs:
             re.match(r"--(?:to-command|checkpoint-action|use-compress|rsh)|-I", w) for w in arguments
         ):
             yield self._hit(command, "unclear", "runs a program on what it unpacks")
+        if program == "tar" and any(
+            re.fullmatch(r"-?t[a-zA-Z]*|-[a-zA-Z]*t[a-zA-Z]*|--list", w) for w in arguments[:3]
+        ):
+            return  # it only lists
         for target in destinations(program, arguments):
             yield from self._into(command, target, "copies")
 
@@ -284,7 +309,7 @@ class Programs:
         """A Python program that stands in the script."""
         members = Reading(
             hits=tuple(
-                hit for hit in read_python("", text, self._read_shell, certain=False) if "(Python)" not in hit.what
+                hit for hit in read_python("", text, self._read_shell, certain=False) if "(Python" not in hit.what
             )
         )
         yield from members.at(command.line, command.end_line).hits

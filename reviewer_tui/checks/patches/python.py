@@ -52,7 +52,11 @@ def written(text: str, kind: Kind) -> Hit:
     found = rules.WRITES.search(text)
     offset = text.count("\n", 0, found.start()) if found else 0
     what = "rewrites files of the installed engine" if kind == "engine" else "rewrites files that may serve"
-    return Hit(kind=kind, line=1 + offset, end_line=1 + text.count("\n"), what=f"{what} (Python)")
+    named = (
+        rules.ENGINE_PLACE.search(text) or rules.COMPANION_PLACE.search(text) or rules.LOCATES_SOMETHING.search(text)
+    )
+    place = f": {named[0].strip('.(')}" if named else ""
+    return Hit(kind=kind, line=1 + offset, end_line=1 + text.count("\n"), what=f"{what} (Python{place})")
 
 
 def _places(name: str, text: str) -> Iterator[Hit]:

@@ -27,7 +27,7 @@ class PackageRule(msgspec.Struct, frozen=True):
 
 
 def _names(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns) + r"\Z")
+    return re.compile(rf"(?:{'|'.join(patterns)})\Z")
 
 
 PACKAGES = (
@@ -107,7 +107,7 @@ SYSTEM_PLACE = re.compile(
 """The root of the image, and libraries that engines compute and communicate with."""
 IMAGE_PLACE = re.compile(
     r"^(?:/usr/|/opt/|/s?bin\b|/lib|/etc/|/sgl-workspace/|/vllm-workspace/|/app/)|\.local/bin|\.cargo/bin|\bvenv\b|\.venv\b"
-    r"|_(?:VENV|HOME|PREFIX)\b"
+    r"|_(?:VENV|HOME|PREFIX)\b|\bUV_\w+_DIR\b"
 )
 """Folders that come with an image, or that a package manager makes in it."""
 

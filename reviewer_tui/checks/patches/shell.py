@@ -30,6 +30,9 @@ _SCRIPT_NAME = re.compile(r"[\w./${}()\"-]*?([\w-][\w.-]*\.(?:sh|py|slurm|sbatch
 _WORD = re.compile(r"(?:\$\([^()]*\)|\$\{[^{}]*\}|\S)+")
 _READ = re.compile(r"\$\{[!#]?(\w+)")
 _PACKAGE = re.compile(r"[A-Za-z][\w-]*(?===)")
+_RAW = ("PYTHONPATH", "LD_LIBRARY_PATH", "PATH")
+_DEFAULT = re.compile(r"\A\$\{\w+:?-(/[\w./-]+)\}\Z")
+_SETTING = re.compile(r"[A-Za-z_]\w*=")
 _FINDS_PROGRAM = re.compile(r"\$\((?:which|command -v|type -[pP])\s+([\w.-]+)")
 _HOOK = re.compile(
     r"(?:\w+_)?(?:PRE|POST|SETUP|INIT|PROLOG|EPILOG)\w*(?:CMD|COMMAND|HOOK|SCRIPT)S?\Z|(?:PRE|POST)_\w+\Z"
@@ -130,7 +133,8 @@ class _ShellReader(Programs):
         if command.stdin and rules.PATCHED_ENGINE.search(command.stdin):
             yield self._hit(command, "engine", "holds a patch of engine sources")
         for name, value in self._settings(command):
-            shown = value if name in ("PYTHONPATH", "LD_LIBRARY_PATH", "PATH") else self._script.expanded(value)
+            shown = value if name in _RAW or "$" not in value else _DEFAULT.sub(r"\1", value)
+            shown = shown if name in _RAW else self._script.expanded(shown)
             around = f"{command.text} {command.function}"
             yield from read_setting(name, shown, around, command.line, command.end_line)
             if name == "SRTCTL_SETUP_SCRIPT" and re.fullmatch(r"[\w./-]+\.\w+", value):
@@ -253,13 +257,15 @@ class _ShellReader(Programs):
         if not values:
             self._refer(word, "variable", command)
         # Elements that are set one by one, and words that are added later, make one command together.
-        for value in (*values, *((" ".join(values),) if len(values) > 1 else ())):
+        together = (" ".join(values),) if variable[1] in self._script.grown else ()
+        for value in (*values, *together):
             words = _WORD.findall(value)
             meant = msgspec.structs.replace(command, words=(*words, *command.words[1:]))
             if words[:1] != [word]:
                 yield from self._options(meant)
             if words[:1] != [word] and not value.startswith("-"):  # a value that only adds options runs nothing
-                yield from self._runs(meant, depth + 1)
+                set_first = next((n for n, w in enumerate(meant.words) if not _SETTING.match(w)), len(meant.words))
+                yield from self._behind(meant, meant.words[set_first:], depth)
 
     @cached_property
     def _passing_on(self) -> frozenset[str]:
@@ -269,6 +275,8 @@ class _ShellReader(Programs):
     def _wrapped(self, command: ShellCommand, name: str, depth: int) -> Iterator[Hit]:
         """The program behind a wrapper: the first word that is no option, setting or number of the wrapper's."""
         with_value, leading = _WRAPPERS[name]
+        if name == "taskset" and any(re.fullmatch(r"-\w*p\w*|--pid", word) for word in command.words[1:]):
+            return  # it binds a process that runs already
         if name == "env" and (texts := list(_after(command.words, "-S", "--split-string"))):
             yield from self._text(command, texts[0])
         words, index = command.words, 1
@@ -380,8 +388,11 @@ class _ShellReader(Programs):
             yield from self._program_text(command, text, arguments[place + 1 :])
         elif command.stdin:
             yield from self._program_text(command, command.stdin, arguments)
-        elif command.source and arguments in ((), ("-",)):
+        elif command.source and arguments[:1] in ((), ("-",)):
             self._refer(command.source, "script", command)
+        elif arguments[:1] == ("-",):
+            if command.piped not in ("", "curl", "wget"):
+                yield self._hit(command, "unclear", "runs what comes through a pipe")
         else:
             name = next((word for word in arguments if not word.startswith("-")), "")
             if name.rpartition("/")[2] in self._downloads:
@@ -425,6 +436,8 @@ def _only_asks(program: str, arguments: Sequence[str]) -> bool:
 
 
 def _runs_given(words: Sequence[str]) -> bool:
-    """Whether a command runs the words that its function is given: as its program, or behind a wrapper."""
-    runs = words[:1] if words and words[0] not in _WRAPPERS and words[0] not in _STARTERS else words[1:]
+    """Whether a command runs the words that its function is given: as its program, or behind another."""
+    name = words[0].rpartition("/")[2] if words else ""
+    others = name in _WRAPPERS or name in _STARTERS or name in _SHELLS or _PYTHON.match(name)
+    runs = words[1:] if others else words[:1]
     return any((found := VARIABLE.match(word)) is not None and GIVEN.match(found[1]) for word in runs)

@@ -189,3 +189,47 @@ def test_variable_that_brings_code(line: str) -> None:
 def test_harmless_line(line: str) -> None:
     decided = patch(with_lines(line))
     assert decided.status is Status.PASS, decided.summary
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'taskset -pc "0-7" "$PPID"',
+        "python3 - --config qualitative <<'E'\nprint(1)\nE",
+        'P="A=1 B=2 C=3 D=4 E=5 F=6 G=7"; $P python3 -m sglang.launch_server --tp 8',
+        "${LAUNCH_PREFIX:-} python3 -m sglang.launch_server --tp 8",
+        'run_file() { python3 "$1"; }',
+        "export ENVIRONMENT=prod ENVOY_PORT=8080",
+        "ROCM_PATH=${ROCM_PATH:-/opt/rocm}",
+        'CACHE=$(tar -C / -tf x); exec 9>"$CACHE.lock"; mv -f a "$CACHE"',
+        "cat > collect.py <<'E'\nprint(1)\nE\npython3 collect.py",
+        'for py in python3 "$VENV/bin/python"; do $py -m pip install -q pandas; done',
+        "export PATH=$UV_INSTALL_DIR:$PATH",
+    ],
+)
+def test_plain_line_in_other_words(line: str) -> None:
+    decided = patch(with_lines(line))
+    assert decided.status is Status.PASS, decided.summary
+
+
+@pytest.mark.parametrize(
+    "name", ["openai-triton", "modal-sglang", "pip-vllm", "pytest-vllm", "datasets2", "torchao", "pytorch-lightning"]
+)
+def test_a_rule_for_a_package_is_about_its_whole_name(name: str) -> None:
+    decided = patch(with_lines(f"pip install {name}==1"))
+    assert decided.status is Status.JUDGEMENT, decided.summary
+
+
+def test_places_are_told_once_each_and_none_is_left_out() -> None:
+    lines = [f"frobnicate {number}; other-tool {number}" for number in range(30)]
+    decided = patch(with_lines(*lines))
+    told = [finding for finding in decided.findings if finding.status is Status.JUDGEMENT]
+    assert len({(finding.path, finding.line) for finding in told}) == len(told)
+    assert "and 1 more there" in told[0].message
+    assert "lines" in told[-1].message or ", line 15, 16" in told[-1].message
+
+
+def test_why_a_patch_fails_is_said_once_for_a_file() -> None:
+    decided = patch(with_lines("pip install vllm==1", "pip install sglang==1"))
+    failed = [finding for finding in decided.findings if finding.status is Status.FAIL]
+    assert ["does not exist at head" in finding.message for finding in failed] == [True, False]
