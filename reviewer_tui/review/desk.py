@@ -36,10 +36,10 @@ class Moment(msgspec.Struct, frozen=True):
 class ComposedSignOff(msgspec.Struct, frozen=True, kw_only=True):
     """A sign-off as it would be posted, and what is wrong with it.
 
-    `text` is the whole comment; `detail` the detail section in it (the hand-edited one, or the draft), without its
-    heading; `unfinished` holds one sentence for each thing the reviewer has still to decide; `lint` the faults
-    (`fail`) and remarks of the text, `line` counted in `text`; `drafts` the sentences that the program offers for an
-    item's note, by item label.
+    `text` is the whole comment; `detail` the part of its detail section that is edited by hand (as edited, or the
+    draft), without the lines that follow the boxes and notes; `unfinished` holds one sentence for each thing the
+    reviewer has still to decide; `lint` the faults (`fail`) and remarks of the text, `line` counted in `text`; `drafts`
+    the sentences that the program offers for an item's note, by item label.
     """
 
     text: str

@@ -78,7 +78,7 @@ class _Paperwork:
         report = lint_sign_off(review, composed.text)
         return ComposedSignOff(
             text=composed.text,
-            detail=composed.detail,
+            detail=composed.editable,
             unfinished=tuple(missing.reason for missing in composed.unfinished),
             lint=tuple(
                 Finding(

@@ -1,7 +1,8 @@
 """Write the sign-off comment: the policy's own template, the reviewer's ticks, and the detail section.
 
 A box is ticked only where the reviewer accepted the item. Every line of the template is kept as it stands; run links
-are appended to the items that ask for them, and each open box gets its line in the detail section.
+are appended to the items that ask for them. The detail section is a draft that can be edited by hand, and below it a
+line for each note and each open box: those lines follow the boxes, whatever was edited.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from reviewer_tui.model.config import ConfigChanges
 from reviewer_tui.model.errors import DataError, UsageError
 from reviewer_tui.model.finding import CheckResult, Status
 from reviewer_tui.signoff.detail import Section, draft, harmless, reason_not_applicable
-from reviewer_tui.signoff.explanations import explain
+from reviewer_tui.signoff.explanations import explain, still_to_do
 from reviewer_tui.signoff.links import LinkKind, classify, find_urls
 from reviewer_tui.signoff.lint import asks_for_run
 from reviewer_tui.signoff.parse import PLACEHOLDER_LOGIN
@@ -28,6 +29,8 @@ NOTHING_TO_ADD = "- No additional details."
 _BOX = re.compile(r"(?P<before>[ \t]*[-*+][ \t]+\[)[ \txX]?(?P<after>\](?!\().*)")
 _LOGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,38}")
 _URL = re.compile(r"https?://[^\s<>()`\[\]]{1,2000}")
+# Sections that are made anew from the boxes and notes each time.
+_FOLLOWING = ("note", "open_item")
 _RECIPE_ITEMS = ("recipe", "recipe_merged")
 _RECIPE_LINKS = (LinkKind.UPSTREAM_PULL_REQUEST, LinkKind.RECIPE_PAGE)
 
@@ -50,6 +53,11 @@ class ComposedSignOff(msgspec.Struct, frozen=True, kw_only=True):
     def detail(self) -> str:
         """The detail section's text, without its heading."""
         return _detail_text(self.sections)
+
+    @property
+    def editable(self) -> str:
+        """The part of the detail section that is edited by hand: without the lines that follow the boxes."""
+        return _detail_text([section for section in self.sections if section.kind not in _FOLLOWING])
 
 
 def compose(
@@ -75,11 +83,9 @@ def compose(
         sections: tuple[Section, ...] = (Section(kind="edited", text=notes.detail.strip("\n")),)
     else:
         in_detail = {i.label: by_label[i.label] for i in template.items if i.label in by_label and not asks_for_run(i)}
-        drafted = draft(template, results, checks_of, links=in_detail, accepted=accepted, changes=changes)
-        sections = (*drafted, *_notes_of(template, notes, accepted))
-    sections = tuple(
-        section for section in (*sections, *_open_items(template, results, notes, checks_of)) if section.text
-    )
+        sections = draft(template, results, checks_of, links=in_detail, accepted=accepted, changes=changes)
+    following = (*_notes_of(template, notes, accepted), *_open_items(template, results, notes, checks_of))
+    sections = tuple(section for section in (*sections, *following) if section.text)
     text = _fill(template, accepted, by_label, _detail_text(sections), login)
     unfinished = tuple(_unfinished(template, results, notes, checks_of, by_label, sections, login))
     return ComposedSignOff(text=text, unfinished=unfinished, sections=sections)
@@ -136,9 +142,11 @@ def _links_by_label(template: ChecklistTemplate, links: Mapping[str, tuple[str, 
 
 
 def _notes_of(template: ChecklistTemplate, notes: ReviewNotes, accepted: frozenset[str]) -> Iterator[Section]:
+    """A line for each note on a ticked item; text edited by hand that has the note's words is not repeated."""
+    edited = _flat(notes.detail or "")
     for item in template.items:
         note = notes.mark(item.label).note.strip()
-        if note and item.label in accepted:
+        if note and item.label in accepted and _flat(note) not in edited:
             yield Section(kind="note", source=item.label, text=f"- {_item(item)}: {_indented(note)}")
 
 
@@ -148,7 +156,9 @@ def _open_items(
     notes: ReviewNotes,
     checks_of: Callable[[str], tuple[str, ...]],
 ) -> Iterator[Section]:
-    """A line for each open box; text edited by hand is not repeated where it explains the box already."""
+    """A line for each open box; text edited by hand is not repeated where it explains the box already, or says itself
+    that the reason is still to come."""
+    announced = frozenset(label for to_do in still_to_do(notes.detail or "", template) for label in to_do.labels)
     for item in template.items:
         mark = notes.mark(item.label)
         if not item.boxed or mark.decision is Decision.ACCEPTED:
@@ -159,12 +169,18 @@ def _open_items(
         reason = note or reason_not_applicable(item, results, checks_of(item.name))
         if reason and (mark.decision is Decision.NOT_APPLICABLE or not note):
             reason = reason if re.match(r"not applicable|n/a\b", reason, re.IGNORECASE) else f"not applicable: {reason}"
+        if not reason and item.label in announced:
+            continue
         text = f"- {_item(item)} is left open: {reason or f'{TODO}: say why.'}"
         yield Section(kind="open_item", source=item.label, text=text)
 
 
 def _item(item: ChecklistItem) -> str:
     return f"Item {item.label} ({harmless(item_title(item))})"
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _indented(note: str) -> str:

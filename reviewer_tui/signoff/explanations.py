@@ -61,6 +61,13 @@ _EXCUSE = re.compile(
     r"|\bnon-\w|不适用|没有|未|无",
     re.IGNORECASE,
 )
+# What says of the items named right before that their boxes are not ticked.
+_SAID_OPEN = re.compile(
+    r"\s{0,3}[:,–—-]?\s{0,3}(?:(?:is|are|was|were|stays?|remains?)\s{1,3})?(?:still\s{1,3})?(?:"
+    r"(?:left|kept)\s{1,3}(?:open|blank|empty|un(?:ticked|checked|marked))\b|un(?:ticked|checked|marked)\b"
+    r"|not\s{1,3}(?:ticked|checked)\b|(?<=\s)open(?=\s{0,3}(?:[:;,.()–—]|$|because\b|as\b|since\b)))",
+    re.IGNORECASE,
+)
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+|(?<=[。；！？])")
 _FILLER = frozenset(("is", "are", "was", "left", "kept", "open", "unticked", "unchecked", "the", "a", "and", "or"))
 _TOKEN = re.compile(r"[^\W_]+(?:[-./][^\W_]+)*")
@@ -84,12 +91,25 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
         return self.grade in ("named", "worded")
 
 
-class _Statement(msgspec.Struct, frozen=True):
-    """A paragraph or list entry: its text (up to what is still to do in it), and the items it names by number."""
+class Saying(msgspec.Struct, frozen=True, kw_only=True):
+    """What a paragraph or list entry says of the items whose numbers are `labels` (lower case, as in the text). It
+    stands on the lines from `line` to `last_line`."""
+
+    labels: frozenset[str]
+    text: str
+    line: int
+    last_line: int
+
+
+class _Statement(msgspec.Struct, frozen=True, kw_only=True):
+    """A paragraph or list entry: its text (up to what is still to do in it), its first and last line, the items it
+    names by number, and those of them that it says to be open."""
 
     text: str
     line: int
+    last_line: int
     labels: frozenset[str]
+    said_open: frozenset[str]
     to_do: bool
 
 
@@ -108,6 +128,24 @@ def explain(item: ChecklistItem, template: ChecklistTemplate, detail: str, first
     return Explanation(grade="none")
 
 
+def still_to_do(detail: str, template: ChecklistTemplate, first_line: int = 1) -> tuple[Saying, ...]:
+    """Where the section announces that something is still to do, with the items named there."""
+    return tuple(
+        Saying(labels=said.labels, text=said.text, line=said.line, last_line=said.last_line)
+        for said in _statements(detail, template, first_line)
+        if said.to_do
+    )
+
+
+def said_open(detail: str, template: ChecklistTemplate, first_line: int = 1) -> tuple[Saying, ...]:
+    """Where the section says of items, by number, that their boxes are open."""
+    return tuple(
+        Saying(labels=said.said_open, text=said.text, line=said.line, last_line=said.last_line)
+        for said in _statements(detail, template, first_line)
+        if said.said_open
+    )
+
+
 def _statements(detail: str, template: ChecklistTemplate, first_line: int) -> Iterator[_Statement]:
     """The section's paragraphs and list entries, without the placeholder and whatever is still to do."""
     block: list[str] = []
@@ -119,16 +157,23 @@ def _statements(detail: str, template: ChecklistTemplate, first_line: int) -> It
         if ends and block:
             text = " ".join(" ".join(block).split())
             if text.strip(" -*+\t").casefold() != placeholder:
-                yield _statement(text, start)
+                yield _statement(text, start, number - 1)
             block = []
         if line.strip():
             start = start if block else number
             block.append(line)
 
 
-def _statement(text: str, line: int) -> _Statement:
-    labels = {label for found in _REFERENCE.finditer(text) for label in _labels(found["list"])}
-    return _Statement(_TODO.sub("", text), line, frozenset(labels), _TODO.search(text) is not None)
+def _statement(text: str, line: int, last_line: int) -> _Statement:
+    named = [(found, frozenset(_labels(found["list"]))) for found in _REFERENCE.finditer(text)]
+    return _Statement(
+        text=_TODO.sub("", text),
+        line=line,
+        last_line=last_line,
+        labels=frozenset().union(*(labels for _, labels in named)),
+        said_open=frozenset().union(*(labels for found, labels in named if _SAID_OPEN.match(text, found.end()))),
+        to_do=_TODO.search(text) is not None,
+    )
 
 
 def _labels(listed: str) -> Iterator[str]:

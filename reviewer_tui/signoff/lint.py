@@ -19,7 +19,7 @@ from reviewer_tui.model.refs import DEFAULT_HOST, DEFAULT_REPOSITORY
 from reviewer_tui.model.text import has_unsafe, visible
 from reviewer_tui.policy.checklist import TRIGGER
 from reviewer_tui.policy.items import name_of
-from reviewer_tui.signoff.explanations import Explanation, explain
+from reviewer_tui.signoff.explanations import Explanation, explain, said_open, still_to_do
 from reviewer_tui.signoff.links import Link, LinkKind, find_urls, in_detail, links_of
 from reviewer_tui.signoff.match import ItemMatch, Matching, Segment, match_boxes, written_from
 from reviewer_tui.signoff.parse import (
@@ -39,6 +39,8 @@ MAX_CHARACTERS = 65_000
 REJECTING = frozenset({"trigger-missing", "boxes-missing", "item-missing", "item-inverted", "item-unexplained"})
 """The rules on which the verifier's own template check fails a sign-off (or does not start at all)."""
 
+# What is still to do about an item is told by these.
+_SAYS_TO_DO = ("item-unexplained", "item-said-open")
 # Below this share of an item's words, the wording is no longer the same by its looks.
 _STILL_THE_SAME = 0.75
 # A negation in a longer change than this is part of another statement, not the turn of this one.
@@ -144,11 +146,12 @@ def lint(
         repository=repository,
         host=host,
     )
+    boxes = (*_open_items(subject), *_said_open(subject))
     found = [
         *_opening(subject),
         *_items(subject, known),
-        *_open_items(subject),
-        *_detail(subject),
+        *boxes,
+        *_detail(subject, frozenset(one.label.lower() for one in boxes if one.label and one.rule in _SAYS_TO_DO)),
         *_run_links(subject),
         *_changed_links(subject),
         *_signature(subject, author or signer),
@@ -320,8 +323,34 @@ def _said_at_item(match: ItemMatch) -> str:
     return " ".join(words) if len(words) > 1 or any("/" in word for word in words) else ""
 
 
-def _detail(subject: _Subject) -> Iterator[LintFinding]:
-    """The placeholder, links that say nothing, and what is still to do."""
+def _said_open(subject: _Subject) -> Iterator[LintFinding]:
+    """A ticked box of which the detail section says that it is open: a reader cannot know which of both is meant."""
+    ticked = {match.item.label.lower(): match.item.label for match in subject.matching.items if match.checked}
+    for said in said_open(subject.sign_off.detail, subject.template, subject.detail_start):
+        for label in (label for key, label in ticked.items() if key in said.labels):
+            message = f"Item {label} is ticked, but the detail section says that it is open."
+            yield _question("item-said-open", message, said.line, label=label, actual=_short(said.text))
+
+
+def _to_do(subject: _Subject, told: frozenset[str]) -> Iterator[LintFinding]:
+    """What is still to do, except where it is about an item of `told` (labels in lower case)."""
+    sign_off = subject.sign_off
+    if not sign_off.detail_line:
+        return
+    quiet = {
+        line
+        for said in still_to_do(sign_off.detail, subject.template, subject.detail_start)
+        if said.labels & told
+        for line in range(said.line, said.last_line + 1)
+    }
+    for line in subject.own:
+        if line.number >= sign_off.detail_line and line.number not in quiet and _TODO.search(line.text):
+            yield _remark("todo-left", "Something is still to do.", line.number, actual=_short(line.text))
+
+
+def _detail(subject: _Subject, told: frozenset[str]) -> Iterator[LintFinding]:
+    """The placeholder, links that say nothing, and what is still to do. `told` are the labels, in lower case, of items
+    whose own finding says already that something is to do."""
     template, sign_off = subject.template, subject.sign_off
     if template.detail_heading and sign_off.boxes and detail_heading(subject.own) is None:
         message = "The heading of the additional detail section is missing."
@@ -330,8 +359,7 @@ def _detail(subject: _Subject) -> Iterator[LintFinding]:
     for line in subject.own:
         if placeholder and _bare(line.text) == placeholder:
             yield _fault("placeholder-left", "The template's placeholder was left in the detail section.", line.number)
-        if _TODO.search(line.text) and sign_off.detail_line and line.number >= sign_off.detail_line:
-            yield _remark("todo-left", "Something is still to do.", line.number, actual=_short(line.text))
+    yield from _to_do(subject, told)
     links = in_detail(subject.links)
     roots = [link for link in links if link.kind is LinkKind.RECIPE_ROOT]
     if roots and all(link.own or link in roots for link in links):

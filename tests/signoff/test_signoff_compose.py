@@ -209,7 +209,7 @@ def test_why_a_ticked_item_does_not_apply_is_said() -> None:
 
 
 def test_text_edited_by_hand_replaces_the_draft_but_open_items_stay_explained() -> None:
-    notes = marks(newest(), note="typed")
+    notes = marks(newest())
     notes.marks["5"] = ItemMark(Decision.OPEN, "no speculation")
     notes.marks["6"] = ItemMark(Decision.OPEN, "not agentic")
     edited = ReviewNotes(marks=notes.marks, detail=f"My own words. {RECIPE}\n\nItem 6: single-turn only.")
@@ -218,6 +218,48 @@ def test_text_edited_by_hand_replaces_the_draft_but_open_items_stay_explained() 
     assert "TODO" not in written.detail
     todo = ReviewNotes(marks=marks(newest()).marks, detail="TODO: link the recipe")
     assert "detail" in {entry.label for entry in composed(None, todo).unfinished}
+
+
+def test_what_is_edited_has_no_line_that_follows_a_box() -> None:
+    """Editing freezes what stood in the editor; a line that came from a box must not be in there."""
+    notes = marks(newest())
+    notes.marks["2"] = ItemMark(Decision.ACCEPTED, "read all of it")
+    notes.marks["3"] = ItemMark()
+    drafted = composed(None, notes, EVALS)
+    assert drafted.editable == composed(None, marks(newest()), EVALS).detail
+    edited = composed(None, ReviewNotes(marks=notes.marks, detail=f"{drafted.editable}\nIndeed."), EVALS)
+    assert edited.detail.split("\n") == [
+        *drafted.editable.split("\n"),
+        "Indeed.",
+        "- Item 2 (code quality): read all of it",
+        "- Item 3 (PR validation) is left open: TODO: say why.",
+    ]
+    later = {**notes.marks, "3": ItemMark(Decision.ACCEPTED)}
+    ticked = composed(None, ReviewNotes(marks=later, detail=edited.editable), EVALS)
+    assert ticked.editable == edited.editable
+    assert "left open" not in ticked.text
+
+
+@given(st.data(), st.sampled_from(TEMPLATES))
+@settings(max_examples=80, deadline=None)
+def test_editing_any_number_of_times_doubles_nothing(data: st.DataObject, template: ChecklistTemplate) -> None:
+    made = {item.label: data.draw(_MARK) for item in template.items}
+    first = compose(template, (EVALS,), ReviewNotes(marks=made), "octocat", checks_of=checks_of)
+    again = compose(template, (EVALS,), ReviewNotes(marks=made, detail=first.editable), "octocat", checks_of=checks_of)
+    assert again.editable == first.editable
+    assert [section.text for section in again.sections if section.kind == "open_item"] == [
+        section.text for section in first.sections if section.kind == "open_item"
+    ]
+
+
+def test_a_line_or_note_that_was_typed_already_is_not_repeated() -> None:
+    notes = marks(newest())
+    notes.marks["2"] = ItemMark(Decision.ACCEPTED, "Read all\nof it.")
+    notes.marks["3"] = ItemMark()
+    typed = "- Quality: Read all of it.\n- Item 3 (PR validation) is left open: TODO: say why."
+    written = composed(None, ReviewNotes(marks=notes.marks, detail=typed))
+    assert written.detail == typed
+    assert "3" in {entry.label for entry in written.unfinished}
 
 
 def test_nothing_to_add() -> None:

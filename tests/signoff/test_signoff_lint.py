@@ -199,7 +199,49 @@ def test_waived_items_may_stay_open() -> None:
 
 def test_a_reason_that_is_still_to_do_is_none() -> None:
     text = unticked(signed(detail=f"{DETAIL}\n- Item 6 (golden AL) is left open: TODO: say why."), "For agentic")
-    assert rules(judged(text)) == {"item-unexplained": "fail", "todo-left": "warn"}
+    report = judged(text)
+    assert rules(report) == {"item-unexplained": "fail"}, "one cause, told once"
+    assert rules(judged(text.replace("TODO: say why.", "TODO: say why.\n- TODO: link the run"))) == {
+        "item-unexplained": "fail",
+        "todo-left": "warn",
+    }
+    reasoned = text.replace("TODO: say why.", "TODO: say why.\n- Item 6: not agentic")
+    assert rules(judged(reasoned)) == {"item-open": "warn", "todo-left": "warn"}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "- Item 6 (golden AL) is left open: TODO: say why.",
+        "- Items 5 and 6 are left unticked: not agentic.",
+        "Box 6: left blank.",
+        "Item 6 is open: not agentic.",
+        "Item 6 (not agentic) stays\nunchecked.",
+    ],
+)
+def test_a_ticked_item_that_is_said_to_be_open(said: str) -> None:
+    report = judged(signed(detail=f"{DETAIL}\n\n{said}"))
+    assert rules(report)["item-said-open"] == "judgement"
+    found = next(one for one in report.remarks if one.rule == "item-said-open" and one.label == "6")
+    assert report.sign_off.detail_line is not None
+    assert (found.line or 0) == report.sign_off.detail_line + 3
+    assert "todo-left" not in rules(report)
+    opened = judged(unticked(signed(detail=f"{DETAIL}\n\n{said}"), "For agentic"))
+    assert "6" not in [one.label for one in opened.remarks if one.rule == "item-said-open"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Item 6 is open source only.",
+        "Item 6 is not left open.",
+        "Item 6: the pull request upstream is open.",
+        "What is left open does not concern item 6.",
+        "For item 6 we opened an issue.",
+    ],
+)
+def test_a_ticked_item_of_which_something_else_is_said(said: str) -> None:
+    assert rules(judged(signed(detail=f"{DETAIL}\n\n{said}"))) == {}
 
 
 def test_placeholder_and_detail_heading() -> None:

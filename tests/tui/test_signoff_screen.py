@@ -10,6 +10,7 @@ import pytest
 from textual.widgets import TextArea
 
 from reviewer_tui.model.part import complete
+from reviewer_tui.review.desks import SampleDesk
 from reviewer_tui.signoff.comment_text import LONGEST_BODY
 from reviewer_tui.tui import clipboard
 from reviewer_tui.tui.app import ReviewerApp
@@ -43,6 +44,25 @@ async def test_the_detail_section_is_edited_beside_its_preview(desk: FakeDesk, o
         await pilot.press("s")
         await settle(pilot)
         assert app.screen.query_one(TextArea).text == "scope. q s"
+
+
+async def test_lines_of_boxes_are_no_part_of_what_is_edited(open_app: Open, tmp_path: Path) -> None:
+    """One box ticked after the edit, the others still open: their lines follow, once each."""
+    app = open_app(SampleDesk(tmp_path))
+    async with shown_app(app, SIZE) as pilot:
+        await pilot.press("s", "i", *"typed", "escape")
+        await until(pilot, lambda: app.composed is not None and "typed" in app.composed.text)
+        assert "is left open" not in app.screen.query_one(TextArea).text
+        await pilot.press("escape", "home", "down", "down", "space", "s")
+        await until(
+            pilot, lambda: app.composed is not None and "- [x] Verified that this PR has passed" in app.composed.text
+        )
+        assert app.composed is not None
+        left = [line for line in app.composed.text.split("\n") if "is left open" in line]
+        assert not [line for line in left if line.startswith("- Item 3 ")]
+        assert len([line for line in left if line.startswith("- Item 2 ")]) == 1
+        assert len(left) == len(set(left))
+        assert "typed" in app.screen.query_one(TextArea).text
 
 
 async def test_drafting_again_forgets_the_edited_section(desk: FakeDesk, open_app: Open) -> None:
