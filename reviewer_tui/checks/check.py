@@ -32,6 +32,18 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     sign_off: SignOff | None = None
     sign_off_text: str | None = None
 
+    @property
+    def no_sign_off(self) -> str:
+        """Why there is no text to judge, without a full stop: there is none, or that is not known."""
+        said = self.snapshot.conversation
+        return "There is no sign-off yet" if said.complete else "Whether there is a sign-off is not known"
+
+    @property
+    def no_sign_off_because(self) -> str:
+        """What hides a sign-off from this program and how to get it, with a blank before; empty where nothing does."""
+        said = self.snapshot.conversation
+        return "" if said.complete else f" {said.reason} {said.remedy}".rstrip()
+
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """What a check decided, before the policy's number and title are put to it."""

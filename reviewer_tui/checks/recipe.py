@@ -102,7 +102,10 @@ def _scope_findings(keys: Iterable[Scoped]) -> Iterator[Finding]:
 def _link_findings(evidence: Evidence, found: Examination, wanted: list[Scoped]) -> Iterator[Finding]:
     keys = _listed([key.change.key for key in wanted])
     if found.links is None:
-        message = f"There is no sign-off yet; its detail section must link the upstream recipe of {keys}."
+        message = (
+            f"{evidence.no_sign_off}; its detail section must link the upstream recipe of {keys}."
+            f"{evidence.no_sign_off_because}"
+        )
         yield Finding(status=Status.UNVERIFIED, message=message)
         return
     counting = [link for link in found.links if link.link.standing != "rejected"]

@@ -21,7 +21,7 @@ def decide(evidence: Evidence) -> Outcome:
         return _unverified(f"The checklist template is not known: {evidence.policy.template.reason}")
     if evidence.sign_off_text is None:
         where = f"{template.path} at {evidence.policy.revision[:9]}"
-        return _unverified(f"There is no sign-off yet; the current template is {where}.")
+        return _unverified(f"{evidence.no_sign_off}; the current template is {where}.{evidence.no_sign_off_because}")
     return _judge(evidence, template, evidence.sign_off_text)
 
 

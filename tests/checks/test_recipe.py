@@ -127,7 +127,7 @@ def test_a_changed_script_that_no_key_runs_is_for_a_person() -> None:
 def test_without_a_sign_off_nothing_is_linked_yet() -> None:
     decided = decide(worked_example(upstream_trees=at_hand()))
     assert decided.status is UNVERIFIED
-    assert "no sign-off yet" in decided.summary
+    assert "Whether there is a sign-off is not known" in decided.summary
     assert told(decided, NOT_APPLICABLE) == [f"{QWEN_LINK} documents 1 of 1 submitted arms."]
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from reviewer_tui.checks.check import Outcome
 from reviewer_tui.checks.template import decide
 from reviewer_tui.model.finding import Status
+from reviewer_tui.model.part import complete
 from tests.evidence import evidence_of, summer
 
 LINK = " [Link](https://github.com/SemiAnalysisAI/InferenceX/actions/runs/1)"
@@ -55,3 +57,11 @@ def test_an_item_that_is_struck_out_is_the_reviewer_s(item: str) -> None:
 def test_a_missing_item_fails_and_without_a_sign_off_nothing_is_verified() -> None:
     assert judged(LATEST, VALIDATION, REASONS).status is Status.FAIL
     assert decide(evidence_of(summer(), summer())).status is Status.UNVERIFIED
+
+
+def test_an_empty_conversation_has_no_sign_off_and_an_unread_one_none_that_is_known() -> None:
+    unread = evidence_of(summer(), summer())
+    assert decide(unread).summary.startswith("Whether there is a sign-off is not known; ")
+    assert unread.snapshot.conversation.reason in decide(unread).summary
+    snapshot = msgspec.structs.replace(unread.snapshot, conversation=complete(()))
+    assert decide(msgspec.structs.replace(unread, snapshot=snapshot)).summary.startswith("There is no sign-off yet; ")
