@@ -42,6 +42,8 @@ def header(review: Review, width: int) -> Iterator[str]:
     )
     signer = f"signing as {review.signer}" if review.signer else "no signer given"
     yield f"{review.verdict}  {counts(review.results)}  {signer}, {review.review_date}"
+    if snapshot.head_doubt:
+        yield from wrap(f"{snapshot.head_doubt} All that follows is about that commit.", width, "problem (head): ")
 
 
 def counts(results: Iterable[CheckResult]) -> str:

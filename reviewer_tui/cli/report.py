@@ -25,6 +25,7 @@ def check_report(review: Review) -> dict[str, Any]:
         "repository": snapshot.ref.repository,
         "number": snapshot.ref.number,
         "head": snapshot.head,
+        "head_doubt": snapshot.head_doubt or None,
         "merge_base": snapshot.merge_base,
         "source": snapshot.source,
         "policy": {

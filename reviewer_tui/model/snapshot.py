@@ -21,7 +21,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
 
     `default_branch` is the tip that would be merged into; `merge_base` is the base of the difference. `viewer` is the
     login whose token read it (empty without one): GitHub computes an author's association for that reader. `statuses`
-    are those of the head.
+    are those of the head. `head_doubt` is a sentence where the head is not known to be a commit of the pull request,
+    else empty.
     `upstream_revisions` are the commits of recipe repositories that were read, by the names of `Trees.upstream`.
     """
 
@@ -43,6 +44,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     statuses: Part[tuple[CommitStatus, ...]] = unavailable("Commit statuses were not read.")
     published: Part[Published] = unavailable("Published results were not looked up.")
     viewer: str = ""
+    head_doubt: str = ""
     upstream_revisions: dict[str, str] = {}
 
 

@@ -30,8 +30,9 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def verdict(self) -> Verdict:
-        """The predicted verdict."""
-        return verdict_of(result.status for result in self.results)
+        """The predicted verdict; at best undecided on a head that need not be the pull request's."""
+        doubts = [Status.UNVERIFIED] if self.snapshot.head_doubt else []
+        return verdict_of([*(result.status for result in self.results), *doubts])
 
     def result(self, name: str) -> CheckResult | None:
         """The result of a check by name."""

@@ -22,7 +22,7 @@ from reviewer_tui.sources.git import command, find_clone, run
 from reviewer_tui.sources.history import Divergence, History
 from reviewer_tui.sources.objects import GitCommit, GitTree, Objects
 from reviewer_tui.sources.quoting import shown
-from reviewer_tui.sources.source import Loaded
+from reviewer_tui.sources.source import Loaded, stranger_sentence
 
 T = TypeVar("T")
 
@@ -71,7 +71,7 @@ class CloneSource:
         policy = tip if policy_ref is None else self._objects.resolve(policy_ref)
         newest = self._pull_request_head(ref.number, needed=head is None)
         target, doubts = self._before_merge(tip, newest) if newest is not None else (tip, ())
-        chosen, strangers = (newest, ()) if head is None else self._given_head(ref.number, head, newest, target)
+        chosen, stranger = (newest, "") if head is None else self._given_head(ref.number, head, newest, target)
         assert chosen is not None
         divergence = self._history.diverge(target.sha, chosen.sha)
         base = self._base(ref.number, chosen, target, divergence)
@@ -84,7 +84,8 @@ class CloneSource:
             merge_base=base.sha,
             default_branch=target.sha,
             files=_doubted(self._differences.between(base, chosen), doubts),
-            commits=_doubted(_commits(divergence), (*doubts, *strangers)),
+            commits=_doubted(_commits(divergence), (*doubts, stranger)),
+            head_doubt=stranger,
             info=_host_only("the title, author, state and description of a pull request", ref),
             conversation=_host_only("comments and reviews", ref),
             runs=_host_only("workflow runs", ref),
@@ -114,9 +115,7 @@ class CloneSource:
 
     def pull_request_numbers(self) -> tuple[int, ...]:
         """The pull requests whose heads the clone has, ascending."""
-        names = run(self._clone, "for-each-ref", "--format=%(refname)", "refs/pull", "refs/remotes")
-        found = (_PULL_REF.match(name) for name in names.decode("utf-8", "replace").splitlines())
-        return tuple(sorted({int(match[1]) for match in found if match is not None}))
+        return self._numbers()
 
     def _tree(self, commit: GitCommit) -> GitTree:
         return GitTree(self._objects, commit)
@@ -156,32 +155,42 @@ class CloneSource:
 
     def _given_head(
         self, number: int, revision: str, newest: GitCommit | None, target: GitCommit
-    ) -> tuple[GitCommit, tuple[str, ...]]:
-        """The commit that the reader named as head, and what is uncertain about its being part of the pull request.
+    ) -> tuple[GitCommit, str]:
+        """The commit that the reader named as head, and a sentence where it need not be one of the pull request.
 
-        Commits that a force-push removed are accepted where they descend from the merge base; others are an error.
+        What descends from the merge base may have been pushed out by force; nothing else can be the pull request's.
         """
         head = self._objects.resolve(revision)
         short = head.sha[:9]
         if newest is None:
-            return head, (f"The clone has no head of #{number}: that {short} is a commit of it is unverified.",)
+            return head, f"The clone has no head of #{number}: that {short} is a commit of it is unverified."
         if head.sha == newest.sha:
-            return head, ()
+            return head, ""
         if self._history.is_ancestor(head.sha, target.sha):
             raise DataError(
                 f"{short} is a commit of the default branch, not of pull request #{number}.",
                 f"Its newest head is {newest.sha[:9]}.",
             )
-        if self._history.is_ancestor(head.sha, newest.sha):
-            return head, ()
+        if self._history.is_ancestor(head.sha, newest.sha) or self._history.is_ancestor(newest.sha, head.sha):
+            return head, ""
         start = self._history.merge_base(target.sha, newest.sha)
         if start is not None and self._history.is_ancestor(start, head.sha):
-            return head, (f"{short} is not in the history of #{number} as it is now: pushed out, or of another.",)
+            others = self._pull_requests_with(head.sha)
+            return head, stranger_sentence(number, head.sha, newest.sha, others)
         raise DataError(
             f"{short} is no commit of pull request #{number}: it is not in the history of the head "
             f"{newest.sha[:9]}, and does not descend from its merge base.",
             f"Give a commit of the pull request; `{command(self._clone, f'log {newest.sha[:9]}')}` lists them.",
         )
+
+    def _pull_requests_with(self, sha: str) -> tuple[int, ...]:
+        """The pull requests whose history has a commit, ascending."""
+        return self._numbers(f"--contains={sha}")
+
+    def _numbers(self, *which: str) -> tuple[int, ...]:
+        names = run(self._clone, "for-each-ref", *which, "--format=%(refname)", "refs/pull", "refs/remotes")
+        found = (_PULL_REF.match(name) for name in names.decode("utf-8", "replace").splitlines())
+        return tuple(sorted({int(match[1]) for match in found if match is not None}))
 
     def _base(self, number: int, chosen: GitCommit, target: GitCommit, divergence: Divergence) -> GitCommit:
         base = self._objects.commit(divergence.bases[0]) if divergence.bases else None
@@ -222,7 +231,7 @@ def _host_only(what: str, ref: PullRequestRef) -> Part[Any]:
 
 def _doubted(part: Part[T], doubts: tuple[str, ...]) -> Part[T]:
     """The part, no longer complete where there are doubts about it."""
-    if part.value is None or not doubts:
+    if part.value is None or not any(doubts):
         return part
     return partial(part.value, " ".join(text for text in (*doubts, part.reason) if text), part.remedy)
 

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from reviewer_tui.sources.github.posting import CommentBoard
 
 
+MOST_OTHERS = 3
+"""Other pull requests that are named where a commit is theirs."""
+
+
 class Loaded(msgspec.Struct, frozen=True):
     """A snapshot with its trees."""
 
@@ -35,6 +39,15 @@ class Source(Protocol):
     def tree(self, revision: str) -> Tree:
         """Any revision by SHA, prefix or name."""
         ...
+
+
+def stranger_sentence(number: int, sha: str, newest: str, others: Sequence[int] = ()) -> str:
+    """What to say of a commit that is named as the head of a pull request without being in the history of its newest
+    head, or having that in its own. `others` are pull requests that have it."""
+    named = ", ".join(f"#{other}" for other in others[:MOST_OTHERS])
+    more = f" and {len(others) - MOST_OTHERS} more" if len(others) > MOST_OTHERS else ""
+    where = f"It is in the history of {named}{more}." if others else "It was pushed out, or is another's."
+    return f"{sha[:9]} is not in the history of #{number}, whose newest head is {newest[:9]}. {where}"
 
 
 @runtime_checkable

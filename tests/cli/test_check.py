@@ -100,6 +100,22 @@ def test_a_head_that_is_not_of_this_pull_request_is_a_data_error(run: Run, at: t
     assert run("check", "7", *at, "--head", "0123456789").code == 4
 
 
+def test_the_head_of_another_pull_request_is_told_loudly(run: Run, at: tuple[str, ...]) -> None:
+    other = run("check", "10", *at, "--json").json
+    assert other["head_doubt"] is None
+    ran = run("check", "7", *at, "--head", other["head"], "--json")
+    assert "It is in the history of #10." in ran.json["head_doubt"]
+    assert ran.json["verdict"] == "UNDECIDED"
+    assert "problem (head): " in run("check", "7", *at, "--head", other["head"]).out
+
+
+def test_a_clone_does_not_say_that_there_is_no_sign_off(run: Run, at: tuple[str, ...]) -> None:
+    template = next(check for check in run("check", "7", *at, "--json").json["checks"] if check["name"] == "template")
+    assert template["status"] == "unverified"
+    assert template["summary"].startswith("Whether there is a sign-off is not known; ")
+    assert "reviewer-tui fetch 7" in template["summary"]
+
+
 def test_the_signature_of_a_sign_off_names_the_signer(run: Run, clone: Path, tmp_path: Path) -> None:
     text = tmp_path / "sign-off.md"
     text.write_text(

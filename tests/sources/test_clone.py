@@ -127,9 +127,23 @@ def test_an_older_head_by_prefix(repo: GitRepo, source: CloneSource) -> None:
 
 def test_a_head_that_was_pushed_out_is_accepted_with_a_doubt(repo: GitRepo, source: CloneSource) -> None:
     out = repo.commit({"c.txt": "c\n"}, parents=[repo.git("rev-parse", "main~1").strip()])
-    commits = source.load(ref(7), head=out).snapshot.commits
-    assert commits.state == "partial"
-    assert "not in the history of #7" in commits.reason
+    snapshot = source.load(ref(7), head=out).snapshot
+    assert snapshot.commits.state == "partial"
+    assert "not in the history of #7" in snapshot.commits.reason
+    assert snapshot.head_doubt.endswith("It was pushed out, or is another's.")
+
+
+def test_a_head_of_another_pull_request_is_doubted_by_name(repo: GitRepo, source: CloneSource) -> None:
+    other = repo.commit({"c.txt": "c\n"}, parents=[repo.git("rev-parse", "main~1").strip()])
+    repo.pull(9, repo.commit({"c.txt": "d\n"}, parents=[other]))
+    assert source.load(ref(7), head=other).snapshot.head_doubt.endswith("It is in the history of #9.")
+
+
+def test_a_commit_on_top_of_the_newest_head_is_no_stranger(repo: GitRepo, source: CloneSource) -> None:
+    newest = source.load(ref(7)).snapshot
+    assert newest.head_doubt == ""
+    later = repo.commit({"c.txt": "c\n"}, parents=[newest.head])
+    assert source.load(ref(7), head=later).snapshot.head_doubt == ""
 
 
 def test_a_head_of_another_line_is_an_error(repo: GitRepo, source: CloneSource) -> None:

@@ -66,7 +66,7 @@ from reviewer_tui.sources.github.upstream import UpstreamReader
 from reviewer_tui.sources.github.wanted import blobs_of, config_files, launch_files, policy_files, workflow_files
 from reviewer_tui.sources.job_logs import keep_log, kept_log
 from reviewer_tui.sources.objects import GitCommit
-from reviewer_tui.sources.source import Loaded
+from reviewer_tui.sources.source import Loaded, stranger_sentence
 from reviewer_tui.sources.stored import Store
 
 T = TypeVar("T")
@@ -258,6 +258,7 @@ class _Load:
             unavailable(_LOADING),
         )
         self._viewer = ""
+        self._head_doubt = ""
         self._trees: Trees | None = None
         self._swept: dict[str, Tree] = {}
         self._upstream: dict[str, Tree] = {}
@@ -340,6 +341,9 @@ class _Load:
         elif head is not None and not pull.head.sha.startswith(head.lower()):
             resolved = await self._client.get(f"{self._base}/commits/{quote(head, safe='')}", CommitItem, per_page=1)
             items = await self._compared_commits(pull, resolved.sha) or (resolved,)
+            own = listed.items if not short else await self._compared_commits(pull, pull.head.sha)
+            if resolved.sha not in {item.sha for item in own} and pull.head.sha not in {item.sha for item in items}:
+                self._head_doubt = stranger_sentence(self._ref.number, resolved.sha, pull.head.sha)
             short = False
         if short:
             items = await self._compared_commits(pull, pull.head.sha)
@@ -483,6 +487,7 @@ class _Load:
             merge_base=trees.base.revision,
             default_branch=trees.default_branch.revision,
             viewer=self._viewer,
+            head_doubt=self._head_doubt,
             upstream_revisions=self._upstream_revisions,
             published=unavailable(
                 "Published results are looked up after everything else, and have not been yet.",

@@ -25,10 +25,13 @@ VERDICT_STYLES = {
 
 
 def header_lines(review: Review, now: datetime, width: int, *, moment: str = "", short: bool = False) -> list[Line]:
-    """The header for a width: one line on a short screen, else two, and one more for a moment that can be switched."""
+    """The header for a width: one line on a short screen, else two, one for a head that need not be the pull
+    request's, and one for a moment that can be switched."""
     if short:
         return [_single(review, width)]
     lines = [_facts(review, now, width), _verdict(review, width)]
+    if doubt := review.snapshot.head_doubt:
+        lines.append(line(Piece(cut(f"Doubtful head: {clean(doubt)}", width), "fail")))
     return [*lines, line(Piece(cut(clean(moment), width), "key"))] if moment else lines
 
 

@@ -569,6 +569,7 @@ def test_an_earlier_head(rig: Rig) -> None:
     snapshot = rig.load(head=plain.shas[1][:9]).snapshot
     assert snapshot.head == plain.shas[1]
     assert [commit.sha for commit in value(snapshot.commits)] == plain.shas[:2]
+    assert snapshot.head_doubt == ""
     assert [run.id for run in value(snapshot.runs)] == [1002, 1001]
     assert {file.path for file in value(snapshot.files)} == {"configs/nvidia-master.yaml", "docs/new.md"}
 
@@ -579,6 +580,7 @@ def test_a_head_that_was_pushed_away(rig: Rig) -> None:
     snapshot = rig.load(head=gone).snapshot
     assert snapshot.head == gone
     assert [commit.sha for commit in value(snapshot.commits)] == [gone]
+    assert f"{gone[:9]} is not in the history of #" in snapshot.head_doubt
 
 
 def test_the_policy_of_another_revision(rig: Rig) -> None:
