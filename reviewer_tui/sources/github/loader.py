@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from reviewer_tui.model.errors import NotFoundError
 from reviewer_tui.model.part import Part, complete, partial, unavailable
 from reviewer_tui.model.pull_request import ChangedFile, PullRequestRef
 from reviewer_tui.model.refs import DEFAULT_REPOSITORY
@@ -134,6 +135,7 @@ class GitHubSource:
         upstream = UpstreamReader(self._upstream, self._anonymous, progress, self._now)
         recipes = RecipeReader(self._upstream, self._anonymous, self._store, progress)
         loaded = self._client.run(load.whole(head, policy_ref, upstream, recipes))
+        loaded = Loaded(_with_kept_results(self._store, loaded.snapshot), loaded.trees)
         self._store.write_snapshot(loaded.snapshot, loaded.trees.policy.revision)
         return loaded
 
@@ -491,11 +493,31 @@ class _Load:
             upstream_revisions=self._upstream_revisions,
             published=unavailable(
                 "Published results are looked up after everything else, and have not been yet.",
-                f"The workstation does so by itself; as text: reviewer-tui show {self._ref.number} results",
+                _look_up_again(self._ref),
             ),
             **self._parts,
         )
         return Loaded(snapshot, trees)
+
+
+def _with_kept_results(store: Store, snapshot: Snapshot) -> Snapshot:
+    """The snapshot with the published results that an earlier load of the same head and base looked up. Where other
+    results were measured since, they need not be all."""
+    try:
+        earlier, _ = store.read_snapshot(snapshot.ref, snapshot.head)
+    except NotFoundError:
+        return snapshot
+    published = earlier.published
+    if published.value is None or earlier.merge_base != snapshot.merge_base:
+        return snapshot
+    if snapshot.results.value != earlier.results.value:
+        reason = "They were looked up by an earlier load; other results were measured since."
+        published = partial(published.value, reason, _look_up_again(snapshot.ref))
+    return msgspec.structs.replace(snapshot, published=published)
+
+
+def _look_up_again(ref: PullRequestRef) -> str:
+    return f"Load once with the network: reviewer-tui fetch {ref.number}"
 
 
 async def _nothing() -> None:

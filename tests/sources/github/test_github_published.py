@@ -80,6 +80,41 @@ def test_looking_up_is_a_stage_of_its_own(rig: Rig) -> None:
     assert rig.fake.depth() == 4
 
 
+def test_a_later_load_keeps_them(rig: Rig) -> None:
+    plain = world(rig, 5)
+    merge(plain, 5, result_row(16))
+    first = looked_up(rig)
+    assert value(first).rows
+    assert rig.load().snapshot.published == first
+    rig.fake.stop()
+    offline = CacheSource(rig.cache, plain_world.REPOSITORY, rig.fake.host).load(rig.ref)
+    assert offline.snapshot.published == first
+
+
+def test_a_load_that_measured_more_does_not_take_them_for_all(rig: Rig) -> None:
+    plain = world(rig, 5)
+    merge(plain, 5, result_row(16))
+    before = looked_up(rig)
+    plain.repository.runs[1001].artifacts[1] = plain.artifact(
+        "results_bmk", "agg_bmk.json", [result_row(16), result_row(8)]
+    )
+    part = rig.load().snapshot.published
+    assert (part.state, part.value) == ("partial", before.value)
+    assert "other results were measured since" in part.reason
+    assert "reviewer-tui fetch" in part.remedy
+
+
+def test_another_head_has_none_yet(rig: Rig) -> None:
+    plain = rig.build(before=files(5), adds=head_files(5), commits=2)
+    merge(plain, 5, result_row(16))
+    assert value(looked_up(rig)).rows
+    earlier = rig.load(head=plain.shas[0]).snapshot.published
+    assert (earlier.state, earlier.remedy) == (
+        "unavailable",
+        f"Load once with the network: reviewer-tui fetch {plain_world.NUMBER}",
+    )
+
+
 def test_again_it_costs_nothing_and_without_the_network_it_is_there(rig: Rig) -> None:
     plain = world(rig, 3, 5)
     merge(plain, 5, result_row(16))
