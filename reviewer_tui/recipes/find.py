@@ -132,8 +132,19 @@ def candidate_pages(variants: Sequence[Variant], tree: Tree, engine: Engine) -> 
     return tuple(found)[:MAX_PAGES]
 
 
+def has_pages(repository: str, tree: Tree) -> bool:
+    """Whether a tree holds the pages of a recipe repository (`owner/name`) at all."""
+    if repository == VLLM_RECIPES:
+        return any(map(_is_recipe, tree.list("models")))
+    return any(True for _ in sglang.pages(tree))
+
+
+def _is_recipe(path: str) -> bool:
+    return path.endswith((".yaml", ".yml"))
+
+
 def _vllm_pages(checkpoint: str, tree: Tree) -> Iterator[str]:
-    paths = [path for path in tree.list("models") if path.endswith((".yaml", ".yml"))]
+    paths = [path for path in tree.list("models") if _is_recipe(path)]
     wanted = checkpoint.casefold().encode()
     named = re.compile(rb"^\s*model_id:\s*[\"']?" + re.escape(wanted) + rb"[\"']?\s*(?:#.*)?$", re.M)
     for path in paths:

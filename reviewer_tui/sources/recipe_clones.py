@@ -15,12 +15,14 @@ from types import TracebackType
 
 import msgspec
 
+from reviewer_tui.model.errors import DataError
 from reviewer_tui.model.part import Part, complete, partial
 from reviewer_tui.model.pull_request import PullRequestRef
 from reviewer_tui.model.recipe import UpstreamPullRequest
 from reviewer_tui.model.run import CheckRun, JobLog
 from reviewer_tui.model.tree import Tree
-from reviewer_tui.recipes.links import judge
+from reviewer_tui.recipes.find import has_pages
+from reviewer_tui.recipes.links import SGLANG, VLLM_RECIPES, judge
 from reviewer_tui.sources.clone import default_branch
 from reviewer_tui.sources.difference import changed_entries
 from reviewer_tui.sources.git import command, find_clone, run
@@ -37,14 +39,32 @@ MOST_PULLS = 20
 _DAY = 86_400
 
 
+_PAGES = {VLLM_RECIPES: "recipes", SGLANG: "cookbook"}
+
+
 class RecipeClone:
-    """One local clone of a recipe repository (`owner/name`)."""
+    """One local clone of a recipe repository (`owner/name`). Opening a clone whose newest main holds no pages raises
+    DataError: taken for the repository, it would document nothing."""
 
     def __init__(self, path: Path | str, repository: str) -> None:
         self.repository = repository
         self._clone = find_clone(path)
         self._objects = Objects(self._clone)
         self._tips: dict[str, GitCommit] = {}
+        try:
+            self._expect_pages()
+        except DataError:
+            self.close()
+            raise
+
+    def _expect_pages(self) -> None:
+        tip = default_branch(self._objects)
+        if not has_pages(self.repository, GitTree(self._objects, tip)):
+            pages = _PAGES.get(self.repository, "pages")
+            raise DataError(
+                f"{shown(self._clone.path)} is no clone of {self.repository}: it holds no {pages} at {tip.sha[:9]}.",
+                f"Name a clone of https://github.com/{self.repository}.",
+            )
 
     def close(self) -> None:
         self._objects.close()

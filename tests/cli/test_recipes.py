@@ -46,6 +46,17 @@ def test_the_pages_of_a_day(run: Run, clones: Clones) -> None:
     assert run(*pulled, "--date", "9999-12-31").json["keys"] == told["keys"]
 
 
+def test_a_clone_of_something_else_is_an_error_and_documents_nothing(run: Run, clones: Clones) -> None:
+    repository = ("--clone", str(clones.repository), "--date", "2026-08-12")
+    for command in (("recipes", KEY, "--ref", "main"), ("check", "7"), ("show", "7", "recipes")):
+        ran = run(*command, *repository, "--sglang-clone", str(clones.repository))
+        assert (ran.code, ran.out) == (4, ""), command
+        assert "is no clone of sgl-project/sglang: it holds no cookbook at " in ran.err
+        ran = run(*command, *repository, "--recipes-clone", str(clones.cookbook))
+        assert (ran.code, ran.out) == (4, ""), command
+        assert "is no clone of vllm-project/recipes: it holds no recipes at " in ran.err
+
+
 def test_what_is_not_there_is_said(run: Run, clones: Clones) -> None:
     ran = run("recipes", *clones.options[:2])
     assert ran.code == 4
