@@ -163,9 +163,8 @@ _IN_VARIABLES = re.compile(
     r"|skip_(?:experts?|indexer|attention|attn|mlp|moe)(?:_\w+)?|prune_\w*(?:layer|expert|head)s?|dummy_weights?"
     r"|num_(?:attention|key_value|kv)_heads|num_(?:local_|routed_)?experts|n_routed_experts|moe_top_?k|early_exit\w*"
 )
-ENVIRONMENT = re.compile(
-    r"(?<!\w)[A-Z][A-Z0-9_]*(?:LAYER|TOPK|TOP_K|EXPERT|HEADS|INDEX_CACHE|EARLY_EXIT|SKIP_|DUMMY_WEIGHT)[A-Z0-9_]*(?!\w)"
-)
+PARTS = ("LAYER", "TOPK", "TOP_K", "EXPERT", "HEADS", "INDEX_CACHE", "EARLY_EXIT", "SKIP_", "DUMMY_WEIGHT")
+ENVIRONMENT = re.compile(rf"(?<!\w)[A-Z][A-Z0-9_]*(?:{'|'.join(PARTS)})[A-Z0-9_]*(?!\w)")
 """What looks like a variable that names a part of a model; `names_a_part` tells whether it does."""
 
 TEXT_ONLY = re.compile(r"(?<![\w-])(?:--)?language[-_]model[-_]only(?![\w-])")

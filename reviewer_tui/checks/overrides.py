@@ -36,6 +36,12 @@ _NAME = re.compile(r"([A-Za-z][\w-]*)[\"']?\s*[:=]")
 _VARIABLE = re.compile(r"(?:-e|--env=)?([A-Z][A-Z0-9_]*)=(.*)", re.S)
 # Options that other programs than servers have too, for other things.
 _OF_SERVERS = ("revision", "code-revision")
+# Names of options as programs give them.
+_IN_PROGRAMS = tuple(
+    name.replace("-", "_")
+    for name in (*rules.OVERRIDE_OPTIONS, *rules.OTHER_OPTIONS, *rules.SPARSE_OPTIONS, rules.LOAD_FORMAT)
+    if name not in _OF_SERVERS
+)
 
 # Programs that show a file or look at it, or end the script, whatever their options.
 _READERS = frozenset(
@@ -51,9 +57,9 @@ _ANY_JSON = re.compile(r"\*\.json|config\.\*")
 _IN_PLACE = re.compile(r"-[a-zA-Z]*i|--in-?place")
 # Programs that put files somewhere, and the folder that scripts serve from.
 _PUTS = frozenset({"ln", "mount", "cp", "mv", "rsync", "git"})
-_PUTS_THERE = re.compile(r"(?:--local-dir|\bln|\bmount|\bcp|\bmv|rsync|\bgit)\s[^\n]*\$\{?MODEL_(?:PATH|DIR)")
 _MODEL_NAMED = re.compile(r"\$\{?MODEL")
 _CHECKPOINT_FOLDER = re.compile(r"\$\{MODEL_(?:PATH|DIR)\}/?")
+_NAMES_OF_A_FOLDER = re.compile(r"\$\{?MODEL_(?:PATH|DIR)")
 _EDITORS_IN_PLACE = frozenset({"sed", "perl"})
 # Programs that only print what they make of a file, unless their output goes somewhere.
 _FILTERS = frozenset({"jq", "yq", "awk", "gawk", "cut", "sort", "uniq", "tr"})
@@ -82,8 +88,7 @@ def overrides_in(path: str, text: str) -> tuple[Override, ...]:
     if path.endswith(_RECIPE_ENDINGS):
         return tuple(dict.fromkeys(_in_yaml(path, text))) if _tells(text, _KEY) else ()
     if path.endswith(_SHELL_ENDINGS) or text.startswith("#!"):
-        names = _NAME if "python" in text else _OPTION
-        return tuple(dict.fromkeys(_in_shell(path, text))) if _tells(text, names) or _PUTS_THERE.search(text) else ()
+        return tuple(dict.fromkeys(_in_shell(path, text))) if _script_tells(text) else ()
     if path.endswith(".py"):
         return tuple(dict.fromkeys(_in_python(text))) if _tells(text, _NAME) else ()
     return ()
@@ -110,15 +115,33 @@ def overrides_in_values(values: Mapping[str, Any]) -> Iterator[Override]:
                     yield _named("unclear", 0, 0, name, ".".join(path), _shown(leaf), rule.reason)
 
 
-def _tells(text: str, names: re.Pattern[str]) -> bool:
-    """Whether a text holds any option, key or variable that touches a model, or names a checkpoint's config."""
+def _tells(text: str, names: re.Pattern[str] | None = None) -> bool:
+    """Whether a text holds any option, name (as the pattern finds them) or variable that touches a model, or names a
+    checkpoint's config."""
     return (
         "config.json" in text
-        or _ANY_JSON.search(text) is not None
-        or any(rules.names_a_part(name) for name in set(rules.ENVIRONMENT.findall(text)))
-        or any(rules.option_of(name) for name in set(names.findall(text)))
-        or any(rules.option_of(name) for name in set(_OPTION.findall(text)))
+        or (any(part in text for part in rules.PARTS) and any(map(rules.names_a_part, rules.ENVIRONMENT.findall(text))))
+        or any(map(rules.option_of, set(_OPTION.findall(text))))
+        or (names is not None and any(map(rules.option_of, set(names.findall(text)))))
     )
+
+
+def _script_tells(text: str) -> bool:
+    """The same for a shell script, with the programs inside of it, edits of files and what is put into the folder that
+    is served. It spares taking most scripts apart, and may say yes too often but not too rarely."""
+    return (
+        _tells(text)
+        or ("python" in text and any(name in text for name in _IN_PROGRAMS))
+        or (_ANY_JSON.search(text) is not None and any(editor in text for editor in _EDITORS_IN_PLACE))
+        or any(map(_may_put_checkpoint, text.replace("\\\n", " ").split("\n")))
+    )
+
+
+def _may_put_checkpoint(line: str) -> bool:
+    if "MODEL_PATH" not in line and "MODEL_DIR" not in line:
+        return False
+    puts = "--local-dir" in line or any(f"{program} " in line for program in _PUTS)
+    return puts and _MODEL_NAMED.search(_NAMES_OF_A_FOLDER.sub("", line)) is None
 
 
 # -- shell ------------------------------------------------------------------------------------------------------------

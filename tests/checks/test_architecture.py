@@ -323,6 +323,8 @@ def test_a_file_of_options_is_read_or_not_verified(lines: tuple[str, ...], statu
         "python3 edit.py m/config.json",
         'put() { cp mine.json "$1"; }; put m/config.json',
         "sed -i s/61/30/ $MODEL_PATH/*.json",
+        "sed \\\n  -i s/61/30/ $MODEL_PATH/*.json",
+        "rsync -a /data/pruned/ \\\n  $MODEL_PATH/",
         "find m -name '*.json' -exec sed -i s/61/30/ {} +",
     ],
 )
