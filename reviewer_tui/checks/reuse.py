@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 import msgspec
 
@@ -11,13 +11,15 @@ from reviewer_tui.checks.check import Check, Evidence, Outcome
 from reviewer_tui.checks.runs import SWEEP_EVENT, SWEEP_WORKFLOW, alone, by_the_letter
 from reviewer_tui.model.finding import Finding, Status
 from reviewer_tui.model.pull_request import Comment
+from reviewer_tui.model.run import Run
 
 EXPLANATION = """\
 Decides whether the command that lets a merge reuse a sweep stands in the conversation, on a line of its own in an issue
 comment (not in a review) of an owner, member or collaborator of the repository. The newest such comment counts, and the
 last command in it. Which commands there are, and whether a missing one fails or only warns, is in the policy's text.
 Reads: the reuse check in the verifier's own words, the conversation with its authors' associations, labels, runs.
-Also names the run that the command pins and whether it can be reused; that is a remark.
+Also names the run that the command pins and whether it can be reused; that is a remark, unless the run was not read:
+then what would be reused is unverified.
 Cannot know: a membership that the token which read the conversation cannot see. Such an author is unverified, no
 failure."""
 
@@ -33,6 +35,9 @@ _AUTUMN = re.compile(rf"^[^\S\n]*(?:{OLDER}(?:[^\S\r\n]+(\d+))?|{NEWER}[^\S\r\n]
 _LONGEST_RUN = 18
 # A sweep with one of these labels cannot be reused (`find_reusable_sweep_run.py`).
 _NOT_REUSABLE = ("evals-only", "agentx-fast")
+
+# What is told about the sweep beside the command, the graver first.
+_TOLD = (Status.UNVERIFIED, Status.WARN)
 
 
 class ReuseRule(msgspec.Struct, frozen=True):
@@ -102,7 +107,7 @@ def _posted(evidence: Evidence, rule: ReuseRule, command: Command) -> Outcome:
     status = Status.PASS if rule.commands else Status.JUDGEMENT
     first = Finding(status=status, message=message, url=comment.url or None)
     findings = (first, *_remarks(evidence, rule, command))
-    remark = next((finding for finding in findings if finding.status is Status.WARN), None)
+    remark = next((one for status in _TOLD for one in findings[1:] if one.status is status), None)
     summary = f"{message[:-1]}; {remark.message}" if remark else message
     return by_the_letter(findings, summary)
 
@@ -135,20 +140,28 @@ def _pinned(evidence: Evidence, run_id: int, url: str) -> Finding:
     snapshot = evidence.snapshot
     run = next((run for run in snapshot.runs.value or () if run.id == run_id), None)
     if run is None:
-        why = f" {snapshot.runs.reason}" if snapshot.runs.reason else ""
-        return Finding(status=Status.WARN, message=f"Run {run_id} is not among the known runs.{why}", url=url or None)
-    link, short = run.url or None, run.head_sha[:9]
+        said = (f"Run {run_id} is not among the known runs.", snapshot.runs.reason, snapshot.runs.remedy)
+        return Finding(status=Status.UNVERIFIED, message=" ".join(filter(None, said)), url=url or None)
+    commits = {commit.sha for commit in snapshot.commits.value or ()}
+    status, message = reusable(run, snapshot.head, commits, complete=snapshot.commits.complete)
+    commit = run.head_sha if status is Status.PASS else None
+    return Finding(status=status, message=message, url=run.url or None, commit=commit)
+
+
+def reusable(run: Run, head: str, commits: Collection[str], *, complete: bool) -> tuple[Status, str]:
+    """Whether a run is a sweep of a pull request with this head and these commits (`complete`: all of them), so that a
+    merge can reuse it: `pass` or `warn`, and a sentence (`validate_reusable_run`)."""
+    short = run.head_sha[:9]
     if run.event != SWEEP_EVENT or run.path.rpartition("/")[2] != SWEEP_WORKFLOW:
-        message = f"Run {run_id} cannot be reused: it is a run of {run.path} by {run.event}."
-        return Finding(status=Status.WARN, message=message, url=link)
-    if run.head_sha in {snapshot.head, *(commit.sha for commit in snapshot.commits.value or ())}:
-        place = "this head" if run.head_sha == snapshot.head else f"{short}, a commit of the pull request"
-        return Finding(status=Status.PASS, message=f"Run {run_id} swept {place}.", url=link, commit=run.head_sha)
-    if snapshot.commits.complete:
-        message = f"Run {run_id} cannot be reused: it swept {short}, which is no longer a commit of the pull request."
-    else:
-        message = f"Run {run_id} swept {short}; whether that is a commit of the pull request is not known."
-    return Finding(status=Status.WARN, message=message, url=link)
+        return Status.WARN, f"Run {run.id} cannot be reused: it is a run of {run.path} by {run.event}."
+    if run.head_sha == head:
+        return Status.PASS, f"Run {run.id} swept this head."
+    if run.head_sha in commits:
+        return Status.PASS, f"Run {run.id} swept {short}, a commit of the pull request."
+    if complete:
+        why = f"it swept {short}, which is no longer a commit of the pull request"
+        return Status.WARN, f"Run {run.id} cannot be reused: {why}."
+    return Status.WARN, f"Run {run.id} swept {short}; whether that is a commit of the pull request is not known."
 
 
 CHECK = Check(

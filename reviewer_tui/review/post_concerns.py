@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from reviewer_tui.checks.reuse import NEWER, OLDER, ReuseRule, commands_of
+from reviewer_tui.checks.reuse import NEWER, OLDER, ReuseRule, commands_of, reusable
 from reviewer_tui.model.finding import Status, Verdict
 from reviewer_tui.model.pull_request import Comment, PullRequestRef
 from reviewer_tui.review.conversation import OFF_THE_RECORD
@@ -17,7 +17,7 @@ from reviewer_tui.signoff.comment_text import LONGEST_BODY, normalised, speaks_a
 from reviewer_tui.signoff.lint import LintReport
 from reviewer_tui.signoff.parse import is_sign_off
 from reviewer_tui.signoff.verdict_comment import is_verdict_comment
-from reviewer_tui.sources.github.posting import Situation
+from reviewer_tui.sources.github.posting import NamedRun, Situation
 from reviewer_tui.store.posts import Post
 
 PostKind = Literal["sign-off", "command", "comment"]
@@ -117,7 +117,7 @@ def concerns_of(
         *_twice(request, body, situation, unfinished),
         *_pull_request(request, situation),
         *_account(situation),
-        *_command(request),
+        *_command(request, situation),
         *_judged(judgement),
     ]
     return tuple(sorted(found, key=lambda concern: list(Grade).index(concern.grade)))
@@ -230,15 +230,32 @@ def _account(situation: Situation) -> Iterator[Concern]:
         yield _note("scope", f"The token has the scopes {had}; GitHub will want public_repo or repo for a comment.")
 
 
-def _command(request: PostRequest) -> Iterator[Concern]:
+def _command(request: PostRequest, situation: Situation) -> Iterator[Concern]:
     kind = kind_of(request.text)
     runs = reuse_commands(request.text)
     if runs:
         which = f"run {runs[-1]}" if runs[-1] is not None else "the newest green sweep"
         weigh = _ask if kind == "sign-off" else _note
         yield weigh("command", f"The text tells the merge to reuse {which}.")
+        if situation.named is not None:
+            yield from _named_run(request, situation, situation.named)
     elif any(line.strip().split(" ")[0] in (OLDER, NEWER) for line in request.text.splitlines()):
         yield _ask("command-unread", f"A line starts like a reuse command, but is none ({OLDER} [run], {NEWER} run).")
+
+
+def _named_run(request: PostRequest, situation: Situation, named: NamedRun) -> Iterator[Concern]:
+    """A command that pins a run which is not known to be a sweep of the pull request."""
+    number = request.ref.number
+    if named.run is None and named.problem:
+        told = f"Run {named.id} could not be read, so whether it is a sweep of #{number} is not known: {named.problem}"
+        yield _ask("command-run", told)
+    elif named.run is None:
+        yield _ask("command-run", f"{request.ref.repository} has no run {named.id}: the merge could not reuse it.")
+    else:
+        run, commits = named.run, named.commits
+        status, told = reusable(run, situation.head, commits, complete=named.commits_complete)
+        if status is not Status.PASS:
+            yield _ask("command-run", told, run.url)
 
 
 def _judged(judgement: Judgement | None) -> Iterator[Concern]:

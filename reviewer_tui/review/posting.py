@@ -31,6 +31,7 @@ from reviewer_tui.review.post_concerns import (
     concerns_of,
     kind_of,
     own_sign_offs,
+    reuse_commands,
     says,
     target_of,
 )
@@ -170,7 +171,7 @@ class Poster:
     def preview(self, request: PostRequest) -> PostPreview:
         """What would be sent now, judged. Touches nothing at GitHub; unfinished posts are looked for."""
         with self._journal.alone(request.ref):
-            situation = self._situation(request.ref)
+            situation = self._situation(request)
             left = self._settle_unfinished(request.ref, situation.comments)
             preview = self._preview(request, self._new_uuid(), situation)
             return msgspec.structs.replace(preview, leftovers=tuple(one.message for one in left if not one.unclear))
@@ -193,13 +194,16 @@ class Poster:
             self._board.cancel()
         return stopped
 
-    def _situation(self, ref: PullRequestRef) -> Situation:
-        """How things stand, with the comments that the journal knows of and GitHub's list does not tell (yet)."""
+    def _situation(self, request: PostRequest) -> Situation:
+        """How things stand, with the comments that the journal knows of and GitHub's list does not tell (yet), and the
+        run that the text's reuse command pins."""
         situation = self._board.situation()
         listed = {comment.id for comment in situation.comments}
-        kept = {post.comment for post in self._journal.posted(ref) if post.comment is not None} - listed
+        kept = {post.comment for post in self._journal.posted(request.ref) if post.comment is not None} - listed
         found = [comment for number in sorted(kept) if (comment := self._board.comment(number)) is not None]
-        return msgspec.structs.replace(situation, comments=(*situation.comments, *found))
+        pinned = next((run for run in reuse_commands(request.text) if run is not None), None)
+        named = None if pinned is None else self._board.named_run(pinned, situation.head)
+        return msgspec.structs.replace(situation, comments=(*situation.comments, *found), named=named)
 
     def _preview(
         self, request: PostRequest, identity: str, situation: Situation, before: PostPreview | None = None
@@ -244,7 +248,7 @@ class Poster:
         gate = gate or Gate()
         with self._journal.alone(preview.ref):
             progress("looking how things stand")
-            situation = self._situation(preview.ref)
+            situation = self._situation(preview.request)
             self._settle_unfinished(preview.ref, situation.comments)
             now = self._preview(preview.request, preview.uuid, situation, preview)
             if _differs(preview, now):

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -165,7 +166,6 @@ def test_the_newest_authorised_command_counts() -> None:
         ({"head_sha": EARLIER}, Status.PASS, "a commit of the pull request"),
         ({"head_sha": GONE}, Status.WARN, "no longer a commit"),
         ({"event": "workflow_dispatch"}, Status.WARN, "cannot be reused"),
-        ({"id": RUN + 1}, Status.WARN, "not among the known runs"),
     ],
 )
 def test_what_a_command_pins_is_a_remark(changed: dict[str, Any], status: Status, word: str) -> None:
@@ -175,6 +175,25 @@ def test_what_a_command_pins_is_a_remark(changed: dict[str, Any], status: Status
     assert result.findings[1].status is status
     assert word in result.findings[1].message
     assert status is Status.PASS or word in result.summary
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        complete((run(id=RUN + 1),)),
+        partial((run(id=RUN + 1),), f"The named run {RUN} could not be read.", "Load it again."),
+        unavailable("Only loaded online.", "Load it again."),
+    ],
+)
+def test_a_pinned_run_that_was_not_read_is_unverified(runs: Any) -> None:
+    evidence = swept(check=SUMMER, conversation=complete((said(f"/reuse-sweep-run {RUN}"),)))
+    snapshot = msgspec.structs.replace(evidence.snapshot, runs=runs)
+    result = decide(msgspec.structs.replace(evidence, snapshot=snapshot))
+    assert [result.status, result.findings[0].status] == [Status.UNVERIFIED, Status.PASS]
+    assert f"Run {RUN} is not among the known runs." in result.summary
+    assert result.findings[1].message.endswith("Load it again.") is not runs.complete
+    unpinned = msgspec.structs.replace(snapshot, conversation=complete((said("/reuse-sweep-run"),)))
+    assert decide(msgspec.structs.replace(evidence, snapshot=unpinned)).status is Status.PASS
 
 
 def test_labels_that_keep_a_sweep_from_being_reused() -> None:

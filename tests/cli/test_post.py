@@ -96,6 +96,20 @@ def test_with_yes_it_is_posted_once_and_its_address_printed(play: Play) -> None:
     assert len(play.own) == count + 1
 
 
+def test_a_command_for_a_run_that_is_not_there_needs_force_and_leaves_the_check_unverified(play: Play) -> None:
+    refused = play.post("/reuse-sweep-run 404", "--yes")
+    assert refused.code == 1
+    assert f"J {REPOSITORY} has no run 404" in refused.err
+    assert "Add --force" in refused.err
+    assert play.writes() == 0
+    assert play.post("/reuse-sweep-run 404", "--yes", "--force").code == 0
+    play.own[-1].association = "MEMBER"
+    checked = play("check", str(NUMBER), "--json").json
+    reuse = next(check for check in checked["checks"] if check["name"] == "reuse")
+    assert reuse["status"] == "unverified"
+    assert "Run 404 is not among the known runs." in reuse["summary"]
+
+
 def test_an_own_sign_off_is_edited_and_shown_in_the_conversation(play: Play) -> None:
     text = play.sign_off()
     (mine,) = play.own

@@ -30,7 +30,7 @@ LISTING = r"/issues/7/comments\?"
 LOOKING = r"/issues/7/comments\?.*since="
 EDITING = r"/issues/comments/\d+$"
 SIGN_OFF = signed(login=LOGIN)
-COMMAND = "/reuse-sweep-run 31628689774"
+COMMAND = "/reuse-sweep-run 1001"
 
 
 def judge(text: str, login: str) -> Judgement:
@@ -41,8 +41,8 @@ def judge(text: str, login: str) -> Judgement:
 class Bench:
     """The pull request of `Plain` on a fake GitHub, and a data folder."""
 
-    def __init__(self, folder: Path, stack: ExitStack) -> None:
-        self.plain = Plain(folder)
+    def __init__(self, folder: Path, stack: ExitStack, *, commits: int = 1) -> None:
+        self.plain = Plain(folder, commits=commits)
         self.fake = stack.enter_context(FakeGitHub(self.plain.world))
         self.journal = PostJournal(folder / "data")
         self.pauses: list[float] = []

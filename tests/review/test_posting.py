@@ -67,9 +67,45 @@ def test_a_command_is_sent_as_it_is(bench: Bench) -> None:
     preview = bench.preview(f"{COMMAND}\n")
     assert preview.kind == "command"
     assert rules(preview.concerns) == ["command"]
-    assert "run 31628689774" in preview.concerns[0].message
+    assert "run 1001" in preview.concerns[0].message
     bench.send(preview)
     assert [comment.body for comment in bench.own] == [COMMAND]
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        (None, "acme/bench has no run 1002"),
+        ({"event": "workflow_dispatch"}, "it is a run of .github/workflows/run-sweep.yml by workflow_dispatch"),
+        ({"path": ".github/workflows/e2e-tests.yml"}, "it is a run of .github/workflows/e2e-tests.yml"),
+        ({"sha": "c" * 40}, "it swept ccccccccc, which is no longer a commit"),
+    ],
+)
+def test_a_command_for_a_run_that_is_no_sweep_of_the_pull_request_needs_a_word(
+    bench: Bench, facts: dict[str, str] | None, words: str
+) -> None:
+    if facts is not None:
+        told = dict(facts)
+        bench.plain.sweep(1002, told.pop("sha", bench.plain.shas[-1]), **told)
+    preview = bench.preview("/use 1002")
+    (asked,) = preview.graded(Grade.ASK)
+    assert asked.rule == "command-run"
+    assert words in asked.message
+    with pytest.raises(NotSentError):
+        bench.send(preview)
+    assert bench.send(preview, accepted=True).state == "posted"
+
+
+def test_a_command_for_a_run_that_the_token_may_not_read_needs_a_word(bench: Bench) -> None:
+    bench.fail(r"/actions/runs/1001$", 403, "Resource not accessible by personal access token", method="GET", times=9)
+    (asked,) = bench.preview(COMMAND).graded(Grade.ASK)
+    assert asked.message.startswith("Run 1001 could not be read, so whether it is a sweep of #7 is not known")
+
+
+def test_a_sweep_of_an_earlier_commit_may_be_reused(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        bench = Bench(tmp_path, stack, commits=2)
+        assert rules(bench.preview("/use 1001").concerns) == ["command"]
 
 
 def test_an_own_sign_off_is_edited_not_doubled(bench: Bench) -> None:

@@ -15,6 +15,7 @@ import msgspec
 
 from reviewer_tui.model.errors import UsageError
 from reviewer_tui.model.pull_request import Comment, PullRequestRef
+from reviewer_tui.model.run import Run
 from reviewer_tui.sources.github.background import both
 from reviewer_tui.sources.github.client import GitHubClient
 from reviewer_tui.sources.github.errors import (
@@ -26,11 +27,23 @@ from reviewer_tui.sources.github.errors import (
     RequestRefusedError,
     UncertainWriteError,
 )
-from reviewer_tui.sources.github.facts import conversation_of
-from reviewer_tui.sources.github.shapes import Account, Branch, IssueComment, Review, ReviewComment
+from reviewer_tui.sources.github.facts import conversation_of, run_of
+from reviewer_tui.sources.github.shapes import (
+    Account,
+    Branch,
+    CommitItem,
+    IssueComment,
+    Review,
+    ReviewComment,
+    WorkflowRun,
+)
 
 COMMENT_SCOPES = ("repo", "public_repo")
 """The classic scopes with one of which a token may comment on a public repository."""
+
+
+MOST_LISTED_COMMITS = 250
+"""GitHub lists no more commits of a pull request than these."""
 
 
 class PullState(msgspec.Struct, frozen=True):
@@ -67,8 +80,20 @@ class Speaker(msgspec.Struct, frozen=True):
         return bool(self.scopes) and not set(self.scopes) & set(COMMENT_SCOPES)
 
 
+class NamedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A workflow run that somebody names, by its id, without its jobs (None: GitHub shows no such run, or does not let
+    the token read it, `problem` says why), and the commits of the pull request, where they were needed."""
+
+    id: int
+    run: Run | None
+    problem: str = ""
+    commits: tuple[str, ...] = ()
+    commits_complete: bool = False
+
+
 class Situation(msgspec.Struct, frozen=True, kw_only=True):
-    """A pull request at one moment: `at` by GitHub's clock, ISO 8601, UTC; everything said, oldest first."""
+    """A pull request at one moment: `at` by GitHub's clock, ISO 8601, UTC; everything said, oldest first; `named` is
+    the run that the text to be posted names, where it names one."""
 
     at: str
     speaker: Speaker
@@ -79,6 +104,7 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     merged: bool
     locked: bool
     comments: tuple[Comment, ...]
+    named: NamedRun | None = None
 
 
 class CommentBoard:
@@ -98,6 +124,7 @@ class CommentBoard:
         self._client = client
         self._pull = f"/repos/{ref.repository}/pulls/{ref.number}"
         self._issue = f"/repos/{ref.repository}/issues/{ref.number}"
+        self._runs = f"/repos/{ref.repository}/actions/runs"
         self._comments = f"/repos/{ref.repository}/issues/comments"
 
     def situation(self) -> Situation:
@@ -116,6 +143,10 @@ class CommentBoard:
         except HiddenError:
             return None
         return _one(found)
+
+    def named_run(self, number: int, head: str) -> NamedRun:
+        """A run of the repository by its id, with the pull request's commits where it ran on another than `head`."""
+        return self._client.run(self._named_run(number, head))
 
     def create(self, body: str) -> Comment:
         """Post a new comment, once."""
@@ -150,6 +181,19 @@ class CommentBoard:
             locked=state.locked,
             comments=conversation_of(comments.items, reviews.items, inline.items),
         )
+
+    async def _named_run(self, number: int, head: str) -> NamedRun:
+        try:
+            run = run_of(await self._client.get(f"{self._runs}/{number}", WorkflowRun), (), jobs_complete=False)
+        except HiddenError:
+            return NamedRun(id=number, run=None)
+        except PermissionMissingError as fault:
+            return NamedRun(id=number, run=None, problem=fault.message)
+        if run.head_sha == head:
+            return NamedRun(id=number, run=run)
+        listing = await self._client.listing(f"{self._pull}/commits", CommitItem)
+        commits = tuple(item.sha for item in listing.items)
+        return NamedRun(id=number, run=run, commits=commits, commits_complete=len(commits) < MOST_LISTED_COMMITS)
 
     def _write(self, method: Literal["POST", "PATCH"], path: str, body: str) -> Comment:
         """The only function that changes anything at GitHub. Raises UncertainWriteError where the comment may be
