@@ -25,6 +25,7 @@ from reviewer_tui.policy.items import check_name, known_checks
 from reviewer_tui.policy.owners import Owner, Owners
 from reviewer_tui.review.conversation import posted_sign_offs
 from reviewer_tui.review.session import Review, evidence_of
+from reviewer_tui.review.statuses import StatusView, status_views
 from reviewer_tui.signoff.verdict_comment import VerdictComment, newest_verdict
 from reviewer_tui.sweeps.lanes import EVAL_FAMILIES
 
@@ -84,7 +85,8 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
 class SignedOff(msgspec.Struct, frozen=True, kw_only=True):
     """Somebody's newest sign-off. `at` is when it was last edited; `at_head` whether it was made for the present head
     (None: that cannot be told). `judged` says that the verifier has spoken since, on this head: its `verdict` (None
-    where what it said is none) and the checks that it failed."""
+    where what it said is none) and the checks that it failed. `status` is the state of the verifier's commit status on
+    this head where that was set since (empty: none was), and `status_doubt` why somebody else may have set it."""
 
     author: str
     at: str
@@ -92,6 +94,8 @@ class SignedOff(msgspec.Struct, frozen=True, kw_only=True):
     judged: bool = False
     verdict: Verdict | None = None
     failing: tuple[str, ...] = ()
+    status: str = ""
+    status_doubt: str = ""
 
 
 class Failing(msgspec.Struct, frozen=True):
@@ -252,7 +256,7 @@ def insight_of(review: Review) -> Insight:
         predicted=review.verdict,
         keys=tuple(change.key for change in review.changes.keys),
         verdict=spoken[1].overall if spoken else None,
-        sign_offs=_sign_offs(snapshot),
+        sign_offs=_sign_offs(review),
         failing=tuple(
             Failing(result.name, result.summary)
             for result in review.results
@@ -299,12 +303,23 @@ def _recipe(review: Review) -> str:
 # --- sign-offs and verdicts ------------------------------------------------------------------------------------------
 
 
-def _sign_offs(snapshot: Snapshot) -> tuple[SignedOff, ...]:
+def _sign_offs(review: Review) -> tuple[SignedOff, ...]:
     """The newest sign-off of each author."""
     newest: dict[str, Comment] = {}
-    for comment in sorted(posted_sign_offs(snapshot), key=_said_at):
+    for comment in sorted(posted_sign_offs(review.snapshot), key=_said_at):
         newest[comment.author.lower()] = comment
-    return tuple(_signed_off(snapshot, comment) for comment in newest.values())
+    verdicts = [view for view in status_views(review) if view.verifier]
+    return tuple(_with_status(_signed_off(review.snapshot, comment), verdicts, comment) for comment in newest.values())
+
+
+def _with_status(sign_off: SignedOff, verdicts: Iterable[StatusView], comment: Comment) -> SignedOff:
+    """The sign-off with the newest commit status of the verifier that was set after it."""
+    signed = _time(_said_at(comment))
+    told = [(then, view) for view in verdicts if signed and (then := _time(view.status.updated_at)) and then >= signed]
+    if sign_off.judged or not told:
+        return sign_off
+    _, view = max(told, key=lambda one: one[0])
+    return msgspec.structs.replace(sign_off, status=view.status.state, status_doubt=view.doubt)
 
 
 def _signed_off(snapshot: Snapshot, comment: Comment) -> SignedOff:
@@ -509,7 +524,15 @@ def _signed(sign_off: SignedOff, who: str) -> _Told:
     if sign_off.at_head is False:
         return Waits.MOVED, f"{who}: head moved", f"{on}, and the head moved since: the sign-off does not cover it."
     doubt = "" if sign_off.at_head else " Whether for this head cannot be told."
-    return Waits.PENDING, "verdict", f"{on}; the verifier has not spoken.{doubt}"
+    if not sign_off.status:
+        return Waits.PENDING, "verdict", f"{on}; the verifier has not spoken.{doubt}"
+    doubt = f" {sign_off.status_doubt}{doubt}" if sign_off.status_doubt else doubt
+    if sign_off.status == "pending":
+        return Waits.PENDING, "verdict", f"{on}; the verifier's commit status is pending.{doubt}"
+    why = f"{on}; the verifier's commit status says {sign_off.status}, and no comment gives its verdict.{doubt}"
+    if sign_off.status == "success" or sign_off.status_doubt:
+        return Waits.PENDING, "verdict", why
+    return Waits.BLOCKED, f"{who}: {sign_off.status}", why
 
 
 def _signed_by_other(sign_off: SignedOff) -> _Told:

@@ -16,7 +16,10 @@ from reviewer_tui.model.finding import CheckResult, Status, Verdict
 from reviewer_tui.model.part import Part, complete, partial, unavailable
 from reviewer_tui.model.pull_request import Comment, Commit, Event, PullRequestInfo, PullRequestRef
 from reviewer_tui.model.recipe import UpstreamPullRequest
+from reviewer_tui.model.run import CommitStatus
 from reviewer_tui.model.text import cells, has_unsafe
+from reviewer_tui.model.tree import DictTree
+from reviewer_tui.policy.layout import WORKFLOW_PATH
 from reviewer_tui.policy.owners import Owner, Owners, parse_owners
 from reviewer_tui.review.queue import (
     Count,
@@ -38,6 +41,7 @@ from reviewer_tui.review.queue_columns import columns, row_cells, table_lines
 from reviewer_tui.review.session import Review
 from tests.checks.swept import EARLIER, EVALS, GREEN, HEAD, commit, jobs, run, said, swept
 from tests.evidence import CODEOWNERS, summer
+from tests.fake_github.merged import VERIFY_WORKFLOW
 
 SIGNER = "ankur-singh"
 NOW = datetime(2026, 8, 12, 12, 0, 0, tzinfo=UTC)
@@ -381,6 +385,48 @@ def test_a_verdict_on_another_sign_off_or_by_a_stranger_does_not_count() -> None
     assert not (talk(own(), other).of(SIGNER) or signed()).judged
     forged = talk(own(), verdict(PASS, author="mallory", is_bot=False))
     assert (forged.verdict, (forged.of(SIGNER) or signed()).judged) == (None, False)
+
+
+def verified(state: str, at: str, **changed: Any) -> dict[str, Any]:
+    """A head with a commit status of the verifier."""
+    usual = {"id": 1, "context": "codeowner-signoff-verify", "creator": "github-actions[bot]", "creator_is_bot": True}
+    return {"statuses": complete((CommitStatus(**{**usual, "state": state, "updated_at": at, **changed}),))}
+
+
+def status_told(*comments: Comment, workflow: str = VERIFY_WORKFLOW, **parts: Any) -> QueueRow:
+    """The row of a pull request of a repository whose verifier sets a commit status."""
+    made = with_parts(review(), conversation=complete(comments), **parts)
+    policy = DictTree({WORKFLOW_PATH: workflow}, "f" * 40)
+    look = insight_of(msgspec.structs.replace(made, trees=msgspec.structs.replace(made.trees, policy=policy)))
+    return row(look=msgspec.structs.replace(look, updated_at=insight().updated_at))
+
+
+@pytest.mark.parametrize(
+    ("state", "waits", "waits_for"),
+    [
+        ("failure", Waits.BLOCKED, "you: failure"),
+        ("error", Waits.BLOCKED, "you: error"),
+        ("pending", Waits.PENDING, "verdict"),
+        ("success", Waits.PENDING, "verdict"),
+    ],
+)
+def test_a_commit_status_after_the_sign_off_is_the_verifier_s_word(state: str, waits: Waits, waits_for: str) -> None:
+    made = status_told(own(), **verified(state, "2026-08-12T11:00:00Z"))
+    assert (made.waits, made.waits_for) == (waits, waits_for)
+    assert f"commit status {'is' if state == 'pending' else 'says'} {state}" in made.why
+
+
+def test_a_commit_status_that_need_not_be_the_verifier_s_word_on_it_decides_nothing() -> None:
+    person = status_told(own(), **verified("failure", "2026-08-12T11:00:00Z", creator_is_bot=False))
+    assert (person.waits, person.waits_for) == (Waits.PENDING, "verdict")
+    assert "A person set it" in person.why
+    before = status_told(own(), **verified("failure", "2026-08-12T09:59:59Z"))
+    other = status_told(own(), **verified("failure", "2026-08-12T11:00:00Z", context="a build"))
+    advisory = status_told(own(), workflow="on: []\n", **verified("failure", "2026-08-12T11:00:00Z"))
+    for made in (before, other, advisory):
+        assert "the verifier has not spoken" in made.why
+    comment = status_told(own(), verdict(PASS), **verified("failure", "2026-08-12T11:00:00Z"))
+    assert comment.waits is Waits.DONE, "the comment says more than the status"
 
 
 def test_a_verdict_that_is_none_leaves_the_sign_off_pending() -> None:
