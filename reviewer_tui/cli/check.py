@@ -18,10 +18,16 @@ from reviewer_tui.review.load import Reviewer, ReviewRequest
 from reviewer_tui.review.session import Review
 
 
+_AUDIT_HELP = (
+    "check every config key of a revision instead of a pull request, by the checks that need nothing but the "
+    "repository; the report names those that are left out"
+)
+
+
 def parser() -> argparse.ArgumentParser:
     made = Parser(prog="reviewer-tui check", description="Run the checks on one or several pull requests.")
     made.add_argument("pull_requests", metavar="PR", nargs="*", help="number, URL, owner/repo#n, or a range 2000..2100")
-    made.add_argument("--audit", metavar="REV", help="check every config key of a revision instead of a pull request")
+    made.add_argument("--audit", metavar="REV", help=_AUDIT_HELP)
     add_common(made)
     return made
 

@@ -72,9 +72,11 @@ def audit(found: Audit, width: int) -> Iterator[str]:
     """What stands wrong at a revision, check by check; findings that pass are only counted."""
     yield f"{found.repository} at {found.revision[:9]}, {found.keys} config keys, {found.review_date}"
     yield f"{found.verdict}  {counts(found.results)}"
+    if found.left_out:
+        yield from wrap(f"Not run, for an audit sees no pull request: {', '.join(found.left_out)}.", width)
     for result in found.results:
-        spoken = [f for f in (*result.findings, *result.pre_existing) if f.status not in _SILENT_IN_AUDIT]
-        silent = len(result.findings) + len(result.pre_existing) - len(spoken)
+        spoken = [finding for finding in result.findings if finding.status not in _SILENT_IN_AUDIT]
+        silent = len(result.findings) - len(spoken)
         yield ""
         yield from wrap(f"{len(spoken)} to look at, {silent} well", width, f"{result.status.letter} {result.name:<15} ")
         for finding in spoken:

@@ -63,6 +63,7 @@ def audit_report(audit: Audit) -> dict[str, Any]:
         "verdict": audit.verdict,
         "keys": audit.keys,
         "checks": [msgspec.to_builtins(result) for result in audit.results],
+        "checks_left_out": list(audit.left_out),
     }
 
 

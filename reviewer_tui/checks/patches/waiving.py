@@ -10,8 +10,16 @@ from reviewer_tui.policy.waivers import Waiver, read_waiver
 
 
 def standing(evidence: Evidence, paths: tuple[str, ...]) -> tuple[Status, str]:
-    """How patching that this pull request introduces stands, and the sentence that says why."""
+    """How patching that this pull request introduces stands, and the sentence that says why. Without a pull request
+    (number 0, an audit) any waiver may be the one."""
     number, repository = evidence.snapshot.ref.number, evidence.snapshot.ref.repository
+    if not number:
+        other = covering(evidence, paths)
+        return (
+            (Status.JUDGEMENT, f"{other} names the script: does it cover exactly this?")
+            if other
+            else (Status.FAIL, "No waiver names the script.")
+        )
     head = evidence.trees.head
     layout = discover_layout(head)
     part = read_waiver(head, layout, number, repository)
