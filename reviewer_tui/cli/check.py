@@ -17,7 +17,6 @@ from reviewer_tui.model.text import shorten
 from reviewer_tui.review.load import Reviewer, ReviewRequest
 from reviewer_tui.review.session import Review
 
-
 _AUDIT_HELP = (
     "check every config key of a revision instead of a pull request, by the checks that need nothing but the "
     "repository; the report names those that are left out"

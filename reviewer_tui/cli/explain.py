@@ -28,10 +28,26 @@ def main(arguments: Sequence[str]) -> Exit:
     if args.check in derived:
         check = derived[args.check]
         put([f"{check.name}: {check.title}", ""])
-        for paragraph in check.explanation.split("\n"):
+        for paragraph in paragraphs(check.explanation):
             put(wrap(paragraph, page_width()))
         return Exit.DONE
     if args.check in named:
         put([f"{args.check}: {named[args.check]}", "", "This check is not yet derived by this program: unverified."])
         return Exit.DONE
     raise UsageError(f"There is no check named “{args.check}”.", f"The names are {', '.join(named)}.")
+
+
+def paragraphs(text: str) -> list[str]:
+    """A text that is broken at the source's width as whole paragraphs: a line that ends a sentence before the width is
+    used up, or stands before a blank one, is the last of its paragraph."""
+    lines = text.splitlines()
+    widest = max(map(len, lines), default=0)
+    found: list[str] = []
+    current: list[str] = []
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+        current.append(line)
+        first, _, _ = after.partition(" ")
+        if not after or (line.endswith((".", ":")) and len(line) + 1 + len(first) <= widest):
+            found.append(" ".join(current))
+            current = []
+    return found

@@ -29,15 +29,17 @@ class ItemFacts(msgspec.Struct, frozen=True):
 
 
 class CheckFacts(msgspec.Struct, frozen=True):
-    """What is known about a check: a title for policies that give none, and regular expressions for its heading."""
+    """What is known about a check: a title for policies that give none, and regular expressions for its heading,
+    `tried_last` where other checks' headings may hold its words too."""
 
     name: str
     title: str
     headings: tuple[str, ...]
+    tried_last: bool = False
 
 
 class ChecklistMap(msgspec.Struct, frozen=True):
-    """The whole map, in the order in which the patterns are tried."""
+    """The whole map: items in the order in which their patterns are tried, checks in that of the verifier."""
 
     items: tuple[ItemFacts, ...]
     checks: tuple[CheckFacts, ...]
@@ -76,7 +78,8 @@ def _patterns(language: Literal["en", "zh"]) -> tuple[tuple[str, re.Pattern[str]
 
 @functools.cache
 def _heading_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple((check.name, _any_of(check.headings)) for check in checklist_map().checks)
+    checks = sorted(checklist_map().checks, key=lambda check: check.tried_last)
+    return tuple((check.name, _any_of(check.headings)) for check in checks)
 
 
 def _any_of(alternatives: tuple[str, ...]) -> re.Pattern[str]:
@@ -123,5 +126,5 @@ def check_name(heading: str, number: int | None) -> str:
 
 
 def known_checks() -> tuple[CheckFacts, ...]:
-    """All checks this program knows."""
+    """All checks this program knows, in the verifier's order."""
     return checklist_map().checks

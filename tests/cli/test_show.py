@@ -52,9 +52,20 @@ def test_expand_prints_rows_of_the_generator(run: Run, at: tuple[str, ...]) -> N
 def test_explain_knows_every_check(run: Run) -> None:
     names = [line.split()[0] for line in run("explain").out.splitlines()]
     assert {"owner", "recipe", "pareto"} <= set(names)
+    assert names[:5] == ["owner", "sweep", "evals", "recipe", "reuse"], "in the order of the checks"
     for name in names:
         assert run("explain", name).code == 0
     assert run("explain", "nonsense").code == 2
+
+
+def test_explain_fills_its_lines(run: Run) -> None:
+    for name in ("recipe", "golden_al", "draft_as_shipped"):
+        lines = run("explain", name).out.splitlines()[2:]
+        assert max(map(len, lines)) <= 100
+        short = [line for line in lines if len(line) < 60]
+        assert all(line.endswith(".") for line in short), short
+        assert any(line.startswith("Reads") for line in lines)
+        assert any(line.startswith("Cannot know: ") for line in lines)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
