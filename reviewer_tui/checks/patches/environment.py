@@ -31,7 +31,8 @@ def _effect(name: str, value: str, around: str) -> tuple[Kind, str] | None:
     if name in _LISTS:
         return _folders(name, value, around)
     rule = _rule(name)
-    own = value.startswith("/") and all(rules.IMAGE_PLACE.search(part) for part in value.split() if "$" not in part)
+    others = re.sub(rf"\$\{{?{name}\b[^}}\s]*\}}?|\$\{{?(?=\s|$)", " ", value).split()
+    own = bool(others) and all(map(rules.IMAGE_PLACE.search, others))
     return None if rule is None or (own and "folder" in rule.reason) else (rule.kind, rule.reason)
 
 

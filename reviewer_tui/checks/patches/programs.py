@@ -280,7 +280,7 @@ class Programs:
         if "install" not in arguments:
             return
         items = list(installed(self._script, command, arguments[arguments.index("install") + 1 :]))
-        if not items:
+        if not items and not {"--help", "-h"} & set(arguments):
             yield self._hit(command, "unclear", "installs packages that are named elsewhere")
         for item in items:
             yield self._hit(command, item.kind, f"installs {item.name}: {item.reason}")

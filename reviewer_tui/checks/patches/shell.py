@@ -182,6 +182,8 @@ class _ShellReader(Programs):
         if not command.words:
             return
         word = command.words[0]
+        if word.startswith("-"):
+            return  # what is empty before it, and what only adds options, runs nothing
         if depth > MOST_INDIRECT:
             yield self._hit(command, "unclear", "runs something behind too many others")
         elif word.startswith("$") and "/" not in word.rpartition("}")[2]:
@@ -263,7 +265,6 @@ class _ShellReader(Programs):
             meant = msgspec.structs.replace(command, words=(*words, *command.words[1:]))
             if words[:1] != [word]:
                 yield from self._options(meant)
-            if words[:1] != [word] and not value.startswith("-"):  # a value that only adds options runs nothing
                 set_first = next((n for n, w in enumerate(meant.words) if not _SETTING.match(w)), len(meant.words))
                 yield from self._behind(meant, meant.words[set_first:], depth)
 
