@@ -14,6 +14,9 @@ conversation).
 Cannot know: whether an explanation is good enough; that is the reviewer's judgement. Without a sign-off the check is
 unverified: the one that this program composes is made of the current template."""
 
+_LATEST, _EXCEPTIONS = "latest", "exceptions"
+_ABOUT_OPEN_BOXES = ("item-unexplained", "item-open", "item-said-open")
+
 
 def decide(evidence: Evidence) -> Outcome:
     template = evidence.policy.template.value
@@ -37,11 +40,12 @@ def _judge(evidence: Evidence, template: ChecklistTemplate, text: str) -> Outcom
             line=fault.line,
             expected=fault.expected,
             actual=fault.actual,
+            item=_item_of(fault.rule),
         )
         for fault in report.faults
     ]
     findings += [
-        Finding(status=remark.status, message=remark.message, line=remark.line)
+        Finding(status=remark.status, message=remark.message, line=remark.line, item=_item_of(remark.rule))
         for remark in report.remarks
         if remark.status is Status.JUDGEMENT
     ]
@@ -52,10 +56,20 @@ def _judge(evidence: Evidence, template: ChecklistTemplate, text: str) -> Outcom
             message=f"{answered} of {len(report.matching.items)} items of the current template are in the sign-off.",
             path=template.path,
             commit=evidence.policy.revision,
+            item=_LATEST,
         )
     )
+    if not any(finding.item == _EXCEPTIONS for finding in findings):
+        left = sum(match.box is not None and not match.box.checked for match in report.matching.items)
+        told = f"{left} of the boxes {'is' if left == 1 else 'are'} open, with a reason." if left else "No box is open."
+        findings.append(Finding(status=Status.PASS, message=told, item=_EXCEPTIONS))
     decided = outcome(tuple(findings), "")
     return Outcome(status=decided.status, summary=_summary(decided), findings=decided.findings)
+
+
+def _item_of(rule: str) -> str:
+    """The item that a rule of the lint speaks to: how open boxes are explained, or whether the template is current."""
+    return _EXCEPTIONS if rule in _ABOUT_OPEN_BOXES else _LATEST
 
 
 def _summary(decided: Outcome) -> str:

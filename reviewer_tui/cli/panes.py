@@ -47,17 +47,26 @@ def header(review: Review, width: int) -> Iterator[str]:
 
 
 def counts(results: Iterable[CheckResult]) -> str:
-    """How many checks stand where: `P 9  F 0  W 0  J 1  U 0  - 2`."""
-    statuses = [result.status for result in results]
+    """How many checks stand where: `P 9  F 0  W 0+1  J 1  U 0  - 2`. Behind the plus are those that keep their rule and
+    warn of something beside it."""
+    known = tuple(results)
+    statuses = [result.status for result in known]
+    beside = sum(result.warns_beside for result in known)
     order = (Status.PASS, Status.FAIL, Status.WARN, Status.JUDGEMENT, Status.UNVERIFIED, Status.NOT_APPLICABLE)
-    return "  ".join(f"{status.letter} {statuses.count(status)}" for status in order)
+    told = {Status.WARN: f"+{beside}"} if beside else {}
+    return "  ".join(f"{status.letter} {statuses.count(status)}{told.get(status, '')}" for status in order)
+
+
+def _letter(result: CheckResult) -> str:
+    """The letter of a check, with an exclamation mark where it warns of something beside its rule; two columns."""
+    return f"{result.status.letter}{'!' if result.warns_beside else ' '}"
 
 
 def checks(review: Review, width: int) -> Iterator[str]:
     """Every check with its findings, and the policy's problems."""
     for result in review.results:
         number = "--" if result.number is None else f"{result.number:>2}"
-        yield from wrap(result.summary, width, f"{result.status.letter} {number} {result.name:<15} ")
+        yield from wrap(result.summary, width, f"{_letter(result)}{number} {result.name:<15} ")
         for finding in result.findings:
             if finding.message != result.summary or finding.path or finding.url:
                 yield from finding_lines(finding, width, "       ")
@@ -327,9 +336,10 @@ def checklist(review: Review, width: int) -> Iterator[str]:
         box = "[x]" if mark.decision is Decision.ACCEPTED else "[ ]"
         box = box if item.boxed else "   "
         status = review.item_status(item)
-        yield from wrap(item.text, width, f"{box} {status.letter} {item.label:>3} ")
+        beside = "!" if review.item_warns_beside(item) else " "
+        yield from wrap(item.text, width, f"{box} {status.letter}{beside}{item.label:>3} ")
         for result in review.results_for(item):
-            yield from wrap(result.summary, width, f"          {result.status.letter} {result.name}: ")
+            yield from wrap(result.summary, width, f"          {_letter(result)}{result.name}: ")
         if mark.note:
             yield from wrap(mark.note, width, "          note: ")
 
@@ -357,7 +367,7 @@ def _part(part: Part[object] | Part[tuple[object, ...]] | Part, width: int, what
 def _check(review: Review, name: str, width: int) -> Iterator[str]:
     result = review.result(name)
     if result is not None:
-        yield from wrap(f"{name}: {result.summary}", width, f"{result.status.letter} ")
+        yield from wrap(f"{name}: {result.summary}", width, _letter(result))
         for finding in result.findings:
             yield from finding_lines(finding, width, "  ")
 

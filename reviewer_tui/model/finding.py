@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from enum import StrEnum
 
 import msgspec
@@ -66,7 +66,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """One fact that speaks for a status, with its evidence.
 
     `message` is one sentence for a person. `path` and `line` (from 1) are at `commit`. `expected` and `actual` are
-    short texts, present where something was compared.
+    short texts, present where something was compared. `item` is the stable name of the one checklist item that it
+    speaks to, where its check speaks to several.
     """
 
     status: Status
@@ -77,6 +78,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     url: str | None = None
     expected: str | None = None
     actual: str | None = None
+    item: str | None = None
 
 
 class CheckResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,6 +96,24 @@ class CheckResult(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
     pre_existing: tuple[Finding, ...] = ()
     text: str = ""
+
+    @property
+    def warns_beside(self) -> bool:
+        """Whether the rule is kept and a finding warns all the same: a rule may know no warning of its own."""
+        kept = self.status in (Status.PASS, Status.NOT_APPLICABLE)
+        return kept and any(finding.status is Status.WARN for finding in self.findings)
+
+    def about(self, item: str, others: Collection[str]) -> CheckResult | None:
+        """What the check says to one checklist item (stable name), without what it says to one of the others alone.
+        None where that is nothing."""
+        found = tuple(one for one in self.findings if one.item in (None, item) or one.item not in others)
+        if len(found) == len(self.findings):
+            return self
+        if not found:
+            return None
+        status = worst((one.status for one in found), empty=self.status)
+        summary = next(one.message for one in found if one.status is status)
+        return msgspec.structs.replace(self, status=status, summary=summary, findings=found)
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):

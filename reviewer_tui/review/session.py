@@ -39,13 +39,20 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
         return next((result for result in self.results if result.name == name), None)
 
     def results_for(self, item: ChecklistItem) -> tuple[CheckResult, ...]:
-        """The checks that speak to an item of the checklist."""
-        names = checks_of(item.name)
-        return tuple(result for result in self.results if result.name in names)
+        """The checks that speak to an item of the checklist, each with what it says to this item."""
+        names, template = checks_of(item.name), self.policy.template.value
+        others = {other.name for other in template.items} if template else set[str]()
+        told = (result.about(item.name, others) for result in self.results if result.name in names)
+        return tuple(result for result in told if result is not None)
 
     def item_status(self, item: ChecklistItem) -> Status:
         """An item stands as the worst of its checks; one without any check is the reviewer's judgement."""
         return worst((result.status for result in self.results_for(item)), empty=Status.JUDGEMENT)
+
+    def item_warns_beside(self, item: ChecklistItem) -> bool:
+        """Whether an item stands well although one of its checks warns of something beside its rule."""
+        stands = self.item_status(item) in (Status.PASS, Status.NOT_APPLICABLE)
+        return stands and any(result.warns_beside for result in self.results_for(item))
 
     def marked(self, label: str, decision: Decision, note: str | None = None) -> Review:
         """The review with one item decided; the note is kept where none is given."""

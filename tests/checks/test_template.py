@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from msgspec import structs
 
 from reviewer_tui.checks.check import Outcome
 from reviewer_tui.checks.template import decide
-from reviewer_tui.model.finding import Status
+from reviewer_tui.model.finding import CheckResult, Status
 from reviewer_tui.model.part import complete
 from tests.evidence import evidence_of, summer
 
@@ -65,3 +66,35 @@ def test_an_empty_conversation_has_no_sign_off_and_an_unread_one_none_that_is_kn
     assert unread.snapshot.conversation.reason in decide(unread).summary
     snapshot = msgspec.structs.replace(unread.snapshot, conversation=complete(()))
     assert decide(msgspec.structs.replace(unread, snapshot=snapshot)).summary.startswith("There is no sign-off yet; ")
+
+
+def test_open_boxes_speak_to_the_item_about_exceptions_alone() -> None:
+    closed = judged(LATEST, VALIDATION, EVALS, REASONS)
+    assert [(one.item, one.message) for one in closed.findings][1:] == [("exceptions", "No box is open.")]
+    text = (
+        f"As a PR reviewer and CODEOWNER, I have reviewed this and have:\n- [x] {LATEST}\n- [ ] {VALIDATION}\n"
+        f"- [x] {EVALS}\n- [x] {REASONS}\n\n### Additional detail section:\n- fine\n\nSigned: `ankur-singh`\n"
+    )
+    opened = decide(evidence_of(summer(), {**summer(), "docs/x.md": "x"}, sign_off=text))
+    result = CheckResult(name="template", number=5, title="", **structs.asdict(opened))
+    latest, exceptions = (result.about(name, {"latest", "exceptions"}) for name in ("latest", "exceptions"))
+    assert latest is not None
+    assert exceptions is not None
+    assert (latest.status, latest.summary) == (
+        Status.PASS,
+        "4 of 4 items of the current template are in the sign-off.",
+    )
+    assert exceptions.status is Status.FAIL
+    assert exceptions.summary == "Item 2 is open and the detail section gives no reason."
+    # A checklist without an item about exceptions has it at the other one.
+    assert result.about("latest", {"latest"}) == result
+    assert result.about("evals", {"latest", "exceptions", "evals"}) is None
+    explained = decide(
+        evidence_of(
+            summer(),
+            {**summer(), "docs/x.md": "x"},
+            sign_off=text.replace("- fine", "- Item 2 (PR validation) is left open: not applicable: nothing runs."),
+        )
+    )
+    assert explained.status is Status.PASS
+    assert explained.findings[-1].message == "1 of the boxes is open, with a reason."

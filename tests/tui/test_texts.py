@@ -13,7 +13,8 @@ from textual.color import Color
 from textual.theme import BUILTIN_THEMES
 
 from reviewer_tui.checks.published import Beside
-from reviewer_tui.model.finding import Status
+from reviewer_tui.cli import panes
+from reviewer_tui.model.finding import Finding, Status
 from reviewer_tui.model.part import Part, complete, partial, unavailable
 from reviewer_tui.model.pull_request import PullRequestInfo
 from reviewer_tui.model.result import BenchmarkResult, Published
@@ -71,6 +72,38 @@ def test_the_header_fits_every_width_and_never_loses_the_verdict(width: int, sho
     assert any("REJECTED" in row.text for row in lines)
     if width >= 40:
         assert all(cell_len(row.text) <= width for row in lines)
+
+
+def test_a_kept_rule_that_warns_beside_it_shows_wherever_its_letter_does() -> None:
+    """Two checks pass with a warning: the counts, the item, its evidence and the plain text all say so."""
+    review = make_review()
+    warning = Finding(status=Status.WARN, message="The evidence is stale.")
+    results = tuple(
+        msgspec.structs.replace(result, findings=(*result.findings, warning))
+        if result.name in ("sweep", "evals", "recipe")
+        else result
+        for result in review.results
+    )
+    warned = msgspec.structs.replace(review, results=results)
+    assert "W 0 " in header_lines(review, NOW, 80)[1].text
+    lines = header_lines(warned, NOW, 80)
+    assert "P 6  F 1  W 0+2  J 1  U 1  - 1" in lines[1].text
+    assert all(cell_len(row.text) <= 80 for row in lines)
+    assert "W0+2" in header_lines(warned, NOW, 80, short=True)[0].text
+    assert warned.verdict is review.verdict
+    template = warned.policy.template.value
+    assert template is not None
+    evals, recipe = template.item("evals"), template.item("recipe")
+    assert evals is not None
+    assert recipe is not None
+    assert [warned.item_warns_beside(evals), warned.item_warns_beside(recipe)] == [True, False]
+    rows = [row.text for row in evidence_lines(warned, evals, chinese=False, draft="")]
+    assert any(row.startswith("P! 4/4") for row in rows)
+    told = list(panes.checks(warned, 80))
+    assert any(row.startswith("P! 2 evals") for row in told)
+    assert any(row.startswith("F  3 recipe") for row in told)
+    assert any(row.startswith("[ ] P!  4 ") for row in panes.checklist(warned, 80))
+    assert "W 0+2" in panes.counts(results)
 
 
 @pytest.mark.parametrize(

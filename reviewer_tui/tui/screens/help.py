@@ -27,6 +27,7 @@ LETTERS = (
     ("J", "judgement", "the evidence is here, the decision is yours"),
     ("U", "unverified", "evidence is missing; the pane says how to get it"),
     ("-", "not_applicable", "not applicable"),
+    ("!", "warn", "behind P or -: the rule is kept, and a finding warns (W 0+1)"),
 )
 
 

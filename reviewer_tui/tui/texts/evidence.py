@@ -10,7 +10,7 @@ from reviewer_tui.model.finding import CheckResult, Finding, Status
 from reviewer_tui.model.part import Part
 from reviewer_tui.policy.items import plain_text
 from reviewer_tui.review.session import Review
-from reviewer_tui.tui.texts.page import BLANK, Line, Piece, Target, letter, line
+from reviewer_tui.tui.texts.page import BLANK, Line, Piece, Target, beside_mark, letter, line
 
 # What stands above the findings of a pane's checks.
 FINDINGS = "Findings"
@@ -53,7 +53,8 @@ def check_lines(results: Iterable[CheckResult], *, findings: bool = True) -> lis
         lines.append(
             line(
                 letter(result.status),
-                f"  {result.summary or result.title}",
+                beside_mark(result.warns_beside),
+                f" {result.summary or result.title}",
                 Piece(f"  {place}" if findings and place else "", "dim"),
                 Piece(f"  {number}{result.name}", "dim"),
                 indent=3,

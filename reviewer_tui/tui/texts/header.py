@@ -66,8 +66,9 @@ def _facts(review: Review, now: datetime, width: int) -> Line:
 
 def _verdict(review: Review, width: int) -> Line:
     pieces = [Piece(f"{review.verdict}", VERDICT_STYLES[review.verdict]), Piece("  ")]
-    for status, count in counts(review):
-        pieces.append(Piece(f"{status.letter} {count}", status.value if count else "dim"))
+    for count in counts(review):
+        style = count.status.value if count.checks or count.beside else "dim"
+        pieces.append(Piece(f"{count.status.letter} {count.text}", style))
         pieces.append(Piece("  " if width >= 80 else " "))
     signer = f"signing as {review.signer}" if review.signer else "no signer named (--signer LOGIN)"
     text = f"{signer}, {review.review_date}"
@@ -87,7 +88,7 @@ def progress(review: Review) -> tuple[int, int]:
 
 
 def _packed(review: Review) -> str:
-    return " ".join(f"{status.letter}{count}" for status, count in counts(review)[:5])
+    return " ".join(f"{count.status.letter}{count.text}" for count in counts(review)[:5])
 
 
 def _title(review: Review) -> str:

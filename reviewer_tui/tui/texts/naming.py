@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import NamedTuple
 
 from reviewer_tui.model.checklist import ChecklistItem
 from reviewer_tui.model.finding import CheckResult, Status
@@ -61,10 +62,24 @@ def _gravity(status: Status) -> int:
     return order.index(status)
 
 
-def counts(review: Review) -> list[tuple[Status, int]]:
+class Count(NamedTuple):
+    """How many checks have a status, and how many more (of warnings) keep their rule and warn beside it."""
+
+    status: Status
+    checks: int
+    beside: int = 0
+
+    @property
+    def text(self) -> str:
+        """`0`, or `0+1`."""
+        return f"{self.checks}+{self.beside}" if self.beside else f"{self.checks}"
+
+
+def counts(review: Review) -> list[Count]:
     """How many checks stand where, in the order of the header."""
     statuses = [result.status for result in review.results]
-    return [(status, statuses.count(status)) for status in LETTER_ORDER]
+    beside = {Status.WARN: sum(result.warns_beside for result in review.results)}
+    return [Count(status, statuses.count(status), beside.get(status, 0)) for status in LETTER_ORDER]
 
 
 def age(taken_at: str, now: datetime) -> str:

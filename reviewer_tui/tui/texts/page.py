@@ -58,6 +58,11 @@ def letter(status: Status) -> Piece:
     return Piece(status.letter, status.value)
 
 
+def beside_mark(warns: bool) -> Piece:
+    """The column behind a letter: an exclamation mark where something is warned of beside the rule."""
+    return Piece("!", Status.WARN.value) if warns else Piece(" ")
+
+
 def clean(text: str) -> str:
     """Text on one line: line feeds and tabs as blanks, everything that could steer or deceive made visible."""
     return visible(text.replace("\r\n", " ").translate(_TO_BLANK))

@@ -13,7 +13,7 @@ from reviewer_tui.tui.actions import bindings
 from reviewer_tui.tui.texts.evidence import chinese_text, part_lines
 from reviewer_tui.tui.texts.header import progress
 from reviewer_tui.tui.texts.naming import checks_apart, item_summary, short_name
-from reviewer_tui.tui.texts.page import Line, Piece, Target, clean, cut, letter, pad
+from reviewer_tui.tui.texts.page import Line, Piece, Target, beside_mark, clean, cut, letter, pad
 from reviewer_tui.tui.texts.page import line as make_line
 from reviewer_tui.tui.widgets.pane import Pane
 
@@ -95,7 +95,8 @@ class Checklist(Pane):
         for result in apart:
             name = pad(result.name.replace("_", " "), 20)
             summary = cut(clean(result.summary), width - 31)
-            row = make_line("     ", letter(result.status), f"     {name}", Piece(summary, "dim"))
+            mark = beside_mark(result.warns_beside)
+            row = make_line("     ", letter(result.status), mark, f"    {name}", Piece(summary, "dim"))
             rows.append((len(rows), row._replace(target=Target(item=_CHECK + result.name))))
         return rows
 
@@ -110,7 +111,8 @@ class Checklist(Pane):
             Piece(box, "strong" if mark.decision is not Decision.OPEN else "plain"),
             " ",
             letter(self.review.item_status(item)),
-            f" {item.label:>3} ",
+            beside_mark(self.review.item_warns_beside(item)),
+            f"{item.label:>3} ",
             name,
             Piece(summary, "dim"),
             target=Target(item=item.label),
