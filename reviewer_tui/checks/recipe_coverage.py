@@ -205,7 +205,11 @@ def _best_of(
     pages = [read[kind[0], path] for path in paths]
     fits = [_fit(kind, page) for page in pages if isinstance(page, Proposal)]
     failed = next((page for page in pages if isinstance(page, DataError)), None)
-    return min(fits, key=_unfitness) if fits else failed
+    if not fits:
+        return failed
+    best = min(fits, key=_unfitness)
+    # A page that could not be read may suit better: what the best of the others lacks is not missing for certain.
+    return msgspec.structs.replace(best, problems=(*best.problems, str(failed))) if failed else best
 
 
 def _fit(kind: _Kind, page: Proposal) -> PageFit:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from reviewer_tui.checks.recipe_coverage import Coverage, KeyCoverage, coverage_of
 from reviewer_tui.cli.exits import Exit, exit_of
@@ -12,8 +12,9 @@ from reviewer_tui.cli.output import page_width, put, put_raw, say, table, to_jso
 from reviewer_tui.cli.report import coverage_report
 from reviewer_tui.model.errors import NotFoundError
 from reviewer_tui.model.finding import verdict_of
+from reviewer_tui.model.tree import Tree
 from reviewer_tui.review.load import Reviewer
-from reviewer_tui.sources.recipe_clones import WithRecipeClones
+from reviewer_tui.sources.source import PagesSource, Source
 from reviewer_tui.sweeps.configs import Configs
 from reviewer_tui.sweeps.expand import matching_keys
 
@@ -40,12 +41,13 @@ def main(arguments: Sequence[str]) -> Exit:
     args = parser().parse_args(arguments)
     day = review_date(args.date)
     with source_of(args) as source:
-        if not isinstance(source, WithRecipeClones):
+        pages = source.pages(day) if isinstance(source, PagesSource) else {}
+        if not pages:
             raise NotFoundError(
                 "There are no recipe pages to compare with.",
                 "Name a clone of a recipe repository with --recipes-clone DIR or --sglang-clone DIR.",
             )
-        found = _coverage(source, args, day)
+        found = _coverage(source, pages, args)
     if args.json:
         put_raw(to_json(coverage_report(found, args.repo, day), pretty=True))
     else:
@@ -53,7 +55,7 @@ def main(arguments: Sequence[str]) -> Exit:
     return exit_of(verdict_of(row.status for row in found.keys)) if found.keys else Exit.DONE
 
 
-def _coverage(source: WithRecipeClones, args: argparse.Namespace, day: str) -> Coverage:
+def _coverage(source: Source, pages: Mapping[str, Tree], args: argparse.Namespace) -> Coverage:
     tree = source.tree(args.ref)
     known = Configs(tree).keys
     if not known:
@@ -64,7 +66,7 @@ def _coverage(source: WithRecipeClones, args: argparse.Namespace, day: str) -> C
     if not keys:
         raise NotFoundError("None of the keys is there.", "“reviewer-tui expand '*'” lists all of them.")
     policy = Reviewer(source).policy(source.tree(args.policy_ref) if args.policy_ref else tree)
-    return coverage_of(tree, policy, source.pages(day), keys)
+    return coverage_of(tree, policy, pages, keys)
 
 
 def _lines(found: Coverage, *, gaps: bool) -> Iterator[str]:

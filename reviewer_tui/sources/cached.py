@@ -13,10 +13,18 @@ from reviewer_tui.model.refs import DEFAULT_HOST, DEFAULT_REPOSITORY
 from reviewer_tui.model.run import CheckRun, JobLog
 from reviewer_tui.model.snapshot import Snapshot, Trees
 from reviewer_tui.model.tree import Tree, git_object_id
+from reviewer_tui.recipes.links import SGLANG, VLLM_RECIPES
 from reviewer_tui.sources.job_logs import kept_log
 from reviewer_tui.sources.objects import GitCommit
 from reviewer_tui.sources.source import Loaded
-from reviewer_tui.sources.stored import NotCachedError, Store, StoredObjects, folder_object, upstream_trees
+from reviewer_tui.sources.stored import (
+    NotCachedError,
+    Store,
+    StoredObjects,
+    folder_object,
+    kept_pages,
+    upstream_trees,
+)
 
 if TYPE_CHECKING:
     from reviewer_tui.sources.bundle import BundleSource
@@ -61,6 +69,10 @@ class CacheSource:
     def tree(self, revision: str) -> Tree:
         """Any kept revision by SHA, prefix or name."""
         return _tree(self._objects, revision)
+
+    def pages(self, day: str) -> dict[str, Tree]:
+        """What loads read of the published pages of recipe repositories, as of the end of a day."""
+        return kept_pages(self._store, ("github.com", self._host), (VLLM_RECIPES, SGLANG), day)
 
     def job_log(self, ref: PullRequestRef, job: CheckRun) -> JobLog:
         """The kept end of a job's log."""

@@ -28,7 +28,7 @@ from reviewer_tui.sources.difference import changed_entries
 from reviewer_tui.sources.git import command, find_clone, run
 from reviewer_tui.sources.objects import GitCommit, GitTree, Objects
 from reviewer_tui.sources.quoting import shown
-from reviewer_tui.sources.source import Loaded, PublishedSource, RecipeSource, Source, log_of
+from reviewer_tui.sources.source import Loaded, PagesSource, PublishedSource, RecipeSource, Source, log_of
 
 MOST_FILES = 5_000
 """Changed files of one pull request that are told."""
@@ -164,14 +164,19 @@ class WithRecipeClones:
         return self._source.with_published(loaded) if isinstance(self._source, PublishedSource) else loaded
 
     def pages(self, day: str) -> dict[str, Tree]:
-        """Main of each clone as of the end of a day, by the repository that it is a clone of."""
+        """Main of each clone as of the end of a day, by the repository that it is a clone of; of other repositories
+        what the source itself has."""
+        others = self._source.pages(day) if isinstance(self._source, PagesSource) else {}
+        return others | self._cloned(day)
+
+    def _cloned(self, day: str) -> dict[str, Tree]:
         return {clone.repository: clone.main(day) for clone in self._clones.values()}
 
     def with_recipes(self, loaded: Loaded, texts: Sequence[str], day: str) -> Loaded:
         """What was loaded, with main of each clone as of the end of a day, and the pull requests that texts link."""
         if isinstance(self._source, RecipeSource):
             loaded = self._source.with_recipes(loaded, texts, day)
-        trees = self.pages(day)
+        trees = self._cloned(day)
         known = loaded.snapshot.upstream
         pulls = {(pull.repository.lower(), pull.number): pull for pull in known.value or ()}
         missing: dict[str, str] = {}

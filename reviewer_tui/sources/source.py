@@ -61,6 +61,16 @@ class RecipeSource(Protocol):
 
 
 @runtime_checkable
+class PagesSource(Protocol):
+    """A source that can also give the published pages of recipe repositories by themselves."""
+
+    def pages(self, day: str) -> dict[str, Tree]:
+        """Main of each recipe repository (`owner/name`) that is at hand, as of the end of a day (`YYYY-MM-DD`, UTC).
+        Reading a file that is not at hand raises DataError."""
+        ...
+
+
+@runtime_checkable
 class LogSource(Protocol):
     """A source that can also give the logs of jobs."""
 

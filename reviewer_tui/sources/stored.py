@@ -155,3 +155,16 @@ def upstream_trees(store: ObjectStore, host: str, revisions: Mapping[str, str]) 
         if commit is not None:
             trees[name] = objects.tree(commit)
     return trees
+
+
+def kept_pages(store: ObjectStore, hosts: Iterable[str], repositories: Iterable[str], day: str) -> dict[str, Tree]:
+    """The newest main that was read of recipe repositories kept for one of these hosts, unless it is of after a day
+    (`YYYY-MM-DD`, UTC). A load reads the pages that its pull request links; others are not at hand."""
+    trees: dict[str, Tree] = {}
+    for host in hosts:
+        for repository in repositories:
+            objects = StoredObjects(store, host, repository)
+            commit = objects.resolve("main")
+            if commit is not None and commit.authored_at[:10] <= day:
+                trees[repository] = objects.tree(commit)
+    return trees

@@ -76,6 +76,20 @@ def test_fetch_brings_them_too_and_says_what_it_could_not(run: Run, fake: FakeGi
     assert "%" not in pane.split("qwen3.5 8k1k")[1]
 
 
+def test_recipes_are_held_against_the_pages_that_a_check_read(run: Run, fake: FakeGitHub) -> None:
+    key = ("recipes", "qwen3.5-fp4-b200-sglang-mtp", "--ref", "main", "--host", fake.host)
+    before = run(*key)
+    assert before.code == 4
+    assert "There are no recipe pages to compare with." in before.err
+    assert "fetch" not in before.err
+    run("check", "2550", "--host", fake.host, "--date", "2026-08-12")
+    online = run(*key)
+    assert online.code in (0, 1, 3), online.err
+    assert "docs/cookbook/autoregressive/Qwen/Qwen3.5.mdx" in online.out
+    fake.stop()
+    assert run(*key, "--offline").out == online.out
+
+
 def test_the_log_of_a_failed_job(run: Run, fake: FakeGitHub) -> None:
     job = fake.world.repositories["semianalysisai/inferencex"].runs[SECOND_RUN].jobs[-15]
     job.conclusion, job.log = "failure", b"2026-08-12T09:00:00.0000000Z \x1b[31mOut of\x1b[0m \x1b]0;title\x07memory\n"

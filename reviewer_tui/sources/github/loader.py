@@ -23,7 +23,7 @@ from reviewer_tui.model.run import CheckRun, JobLog, Run
 from reviewer_tui.model.snapshot import Snapshot, Trees
 from reviewer_tui.model.tree import Tree
 from reviewer_tui.policy.layout import discover_layout
-from reviewer_tui.recipes.links import RecipeLink
+from reviewer_tui.recipes.links import SGLANG, VLLM_RECIPES, RecipeLink
 from reviewer_tui.sources.difference import changed_entries
 from reviewer_tui.sources.github.background import both, together
 from reviewer_tui.sources.github.client import GitHubClient
@@ -68,7 +68,7 @@ from reviewer_tui.sources.github.wanted import blobs_of, config_files, launch_fi
 from reviewer_tui.sources.job_logs import keep_log, kept_log
 from reviewer_tui.sources.objects import GitCommit
 from reviewer_tui.sources.source import Loaded, stranger_sentence
-from reviewer_tui.sources.stored import Store
+from reviewer_tui.sources.stored import Store, kept_pages
 
 T = TypeVar("T")
 
@@ -149,6 +149,11 @@ class GitHubSource:
         if not pulls and not links:
             return loaded
         return self._client.run(self._with_recipes(loaded, pulls, links))
+
+    def pages(self, day: str) -> dict[str, Tree]:
+        """What earlier loads read of the published pages of recipe repositories, as of the end of a day. Asks for
+        nothing."""
+        return kept_pages(self._store, (self._upstream.host.name,), (VLLM_RECIPES, SGLANG), day)
 
     def with_published(self, loaded: Loaded) -> Loaded:
         """What was loaded, with the published results of the points that it measured; kept like a load. Asked for by

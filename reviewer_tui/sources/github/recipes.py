@@ -142,6 +142,8 @@ class RecipeReader:
             address = f"/repos/{wanted.repository}/commits/{wanted.revision}"
             commit = git_commit_of(await client.get(address, CommitItem, per_page=1))
             objects.keep_commits((commit,))
+            if wanted.revision == "main":
+                self._store.write_name(objects.host, wanted.repository, "main", commit.sha)
         if wanted.repository == SGLANG:
             await objects.load_below(commit.tree, _DOCUMENTATION)
         else:

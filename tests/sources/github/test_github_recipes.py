@@ -72,6 +72,24 @@ def test_a_linked_pull_request_brings_its_pages_as_merged_and_as_published(rig: 
                 tree.read(ENGINE)
 
 
+def test_pages_that_a_load_read_are_there_by_themselves(rig: Rig, tmp_path: Path) -> None:
+    cookbook(rig, tmp_path, QWEN_PAGE, QWEN_WIDGET)
+    assert rig.source.pages("2999-12-31") == {}
+    rig.plain.say("Recipe: https://github.com/sgl-project/sglang/pull/34357")
+    online = rig.load()
+    cached = CacheSource(rig.cache, REPOSITORY, rig.fake.host)
+    rig.fake.forget()
+    for source in (rig.source, cached):
+        pages = source.pages("2999-12-31")
+        assert set(pages) == {SGLANG}
+        assert pages[SGLANG].revision == online.snapshot.upstream_revisions[SGLANG]
+        assert pages[SGLANG].read(QWEN_PAGE) == online.trees.upstream[SGLANG].read(QWEN_PAGE)
+        with pytest.raises(NotCachedError):
+            pages[SGLANG].read(OTHER_PAGE)
+        assert source.pages("1999-12-31") == {}, "they were published later"
+    assert not rig.paths("/")
+
+
 def test_a_snippet_alone_brings_the_page_that_imports_it(rig: Rig, tmp_path: Path) -> None:
     cookbook(rig, tmp_path, QWEN_WIDGET)
     rig.plain.say("https://github.com/sgl-project/sglang/pull/34357")
