@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -66,6 +66,20 @@ def served(evidence: Evidence) -> Iterator[Served]:
         if change.new is not None:
             rows, files = at_head.of(change.new)
             yield Served(change=change, entry=change.new, rows=rows, files=files)
+
+
+def absence(key: str, files: Sequence[ResolvedFile], layout: Layout) -> str:
+    """What to say of scripts and recipes of a key that the repository does not hold (at least one). A path in the
+    repository's own benchmark folder is not brought by any checkout of another repository: what starts it fails."""
+    own = [file for file in files if file.wanted.startswith(f"{layout.benchmarks}/")]
+    told = own or list(files)
+    name = told[0].wanted if len(told) == 1 else f"{told[0].wanted} and {len(told) - 1} more"
+    what = ("the recipe" if told[0].role == "recipe" else "the script") + f" {name}"
+    if own:
+        which = "which does" if len(own) == 1 else "which do"
+        return f"{key} names {what}, {which} not exist at head, so its job will fail."
+    are, them = ("is", "it") if len(told) == 1 else ("are", "them")
+    return f"{key}: {what} {are} not in this repository. Look at {them} where the launcher checks {them} out."
 
 
 def _suits(helper: str, framework: str) -> bool:

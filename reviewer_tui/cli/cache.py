@@ -6,14 +6,16 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from reviewer_tui.cli.exits import Exit
 from reviewer_tui.cli.network import cache_path, open_cache
 from reviewer_tui.cli.options import Parser, add_json, add_source
 from reviewer_tui.cli.output import put, put_raw, say, table, to_json
-from reviewer_tui.model.refs import parse_ref, parse_refs
+from reviewer_tui.model.refs import as_typed, parse_ref, parse_refs
 from reviewer_tui.model.text import shorten
 from reviewer_tui.sources.bundle import BundleSource, write_bundle
-from reviewer_tui.sources.cached import CacheSource, keep_bundle
+from reviewer_tui.sources.cached import CacheSource, host_of, keep_bundle
 from reviewer_tui.store.cache import Cache, DamagedCacheError, set_aside
 
 
@@ -49,7 +51,7 @@ def main(arguments: Sequence[str]) -> Exit:
         if args.what == "export":
             return _export(cache, args)
         ref = keep_bundle(BundleSource(args.file), cache)
-        say(f"#{ref.number} of {ref.repository} is in the cache now: reviewer-tui {ref.number} --offline")
+        say(f"#{ref.number} of {ref.repository} is in the cache now: reviewer-tui {as_typed(ref)} --offline")
         return Exit.DONE
 
 
@@ -87,7 +89,8 @@ def _verify() -> Exit:
     for sentence in found.damaged:
         put([sentence])
     for ref in found.refetch:
-        put([f"#{ref.number} of {ref.repository} is no longer whole: reviewer-tui fetch {ref.number}"])
+        typed = as_typed(msgspec.structs.replace(ref, host=host_of(ref.host)))
+        put([f"#{ref.number} of {ref.repository} is no longer whole: reviewer-tui fetch {typed}"])
     say(f"{found.objects:,} objects, {found.snapshots} snapshots and {found.answers:,} answers were read.")
     return Exit.NO_DATA if found.damaged or found.refetch else Exit.DONE
 

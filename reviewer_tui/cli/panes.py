@@ -110,7 +110,7 @@ def place_of(finding: Finding) -> str:
 
 def _problems(review: Review, width: int) -> Iterator[str]:
     groups = (
-        ("policy", review.policy.problems),
+        ("policy", review.policy.plain_problems),
         ("head", review.changes.problems),
         ("base", review.changes.base_problems),
     )

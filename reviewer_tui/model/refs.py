@@ -25,6 +25,23 @@ _URL = re.compile(
 _COMMENT = re.compile(r"#(?P<anchor>issuecomment-\d+|pullrequestreview-\d+|discussion_r\d+)\Z")
 
 
+def as_typed(ref: PullRequestRef) -> str:
+    """How a pull request is named on this program's command line: its number, with the options that are not the usual
+    ones (`7 --repo owner/name --host git.example.org`)."""
+    return f"{ref.number}{place_options(ref)}"
+
+
+def place_options(ref: PullRequestRef) -> str:
+    """The options that name repository and host, each with a blank before; none for the usual ones."""
+    repository = "" if ref.repository.lower() == DEFAULT_REPOSITORY.lower() else f" --repo {ref.repository}"
+    return f"{repository}{host_option(ref.host)}"
+
+
+def host_option(host: str) -> str:
+    """The option that names a host, with a blank before; empty for the usual one."""
+    return "" if host.lower() == DEFAULT_HOST else f" --host {host}"
+
+
 def parse_ref(text: str, repository: str = DEFAULT_REPOSITORY, host: str = DEFAULT_HOST) -> PullRequestRef:
     """One pull request from the way a person names it. Raises UsageError with the accepted forms."""
     word = text.strip()

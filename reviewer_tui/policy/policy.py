@@ -37,6 +37,12 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     golden: Part[GoldenCurves]
     problems: tuple[Problem, ...] = ()
 
+    @property
+    def plain_problems(self) -> tuple[Problem, ...]:
+        """The problems of all files but the Chinese checklist, which matters only where its text is shown; what it
+        lacks is said there."""
+        return tuple(problem for problem in self.problems if problem.path != self.layout.checklist_zh)
+
     def check(self, name: str) -> PolicyCheck | None:
         """The check with this name."""
         return next((check for check in self.checks if check.name == name), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from reviewer_tui.model.errors import NotFoundError
+from reviewer_tui.model.errors import NotFoundError, UsageError
 from reviewer_tui.model.run import CheckRun, JobLog
 from reviewer_tui.model.snapshot import Snapshot
 from reviewer_tui.model.text import visible
@@ -40,7 +40,7 @@ def failed_jobs(jobs: tuple[CheckRun, ...]) -> tuple[CheckRun, ...]:
 
 def find_job(snapshot: Snapshot, name: str) -> CheckRun:
     """The job of the known runs with an id, or with a text in its name; where several have it, the one that failed.
-    Raises NotFoundError, naming those that it could be."""
+    Raises NotFoundError where no job is known, UsageError for a name that none or several have, with those several."""
     if snapshot.runs.value is None:
         raise NotFoundError(f"No job is known. {snapshot.runs.reason}", snapshot.runs.remedy)
     jobs = [job for run in snapshot.runs.value for job in run.jobs]
@@ -52,11 +52,9 @@ def find_job(snapshot: Snapshot, name: str) -> CheckRun:
     if len(found) == 1:
         return found[0]
     if not found:
-        raise NotFoundError(
-            f"No job of the known runs is called “{visible(name)[:80]}”.", "Name its id, or a part of it."
-        )
+        raise UsageError(f"No job of the known runs is called “{visible(name)[:80]}”.", "Name its id, or a part of it.")
     some = "; ".join(f"{job.id} {collapse(visible(job.name))}" for job in found[:_MOST_NAMED])
     more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
-    raise NotFoundError(
+    raise UsageError(
         f"{len(found)} jobs have “{visible(name)[:80]}” in their name.", f"Name one by its id: {some}{more}."
     )

@@ -9,7 +9,7 @@ import msgspec
 
 from reviewer_tui.model.errors import DataError, NotFoundError
 from reviewer_tui.model.pull_request import PullRequestRef
-from reviewer_tui.model.refs import DEFAULT_HOST, DEFAULT_REPOSITORY
+from reviewer_tui.model.refs import DEFAULT_HOST, DEFAULT_REPOSITORY, place_options
 from reviewer_tui.model.run import CheckRun, JobLog
 from reviewer_tui.model.snapshot import Snapshot, Trees
 from reviewer_tui.model.tree import Tree, git_object_id
@@ -28,6 +28,9 @@ from reviewer_tui.sources.stored import (
 
 if TYPE_CHECKING:
     from reviewer_tui.sources.bundle import BundleSource
+
+
+_IMPORTED = "bundle!"
 
 
 class CacheSource:
@@ -78,9 +81,9 @@ class CacheSource:
         """The kept end of a job's log."""
         kept = kept_log(self._store, ref.host, ref.repository, job.id)
         if kept is None:
+            command = f"reviewer-tui show {ref.number} runs --log {job.id}{place_options(ref)}"
             raise NotCachedError(
-                f"The cache holds no log of job {job.id}.",
-                f"Load it once with the network: reviewer-tui show {ref.number} runs --log {job.id}",
+                f"The cache holds no log of job {job.id}.", f"Load it once with the network: {command}"
             )
         return kept
 
@@ -112,7 +115,12 @@ def _swept(objects: StoredObjects, snapshot: Snapshot) -> dict[str, Tree]:
 def imported(host: str) -> str:
     """The host under which things from bundles are kept. Anybody can make a bundle, and say of any commit what it
     holds: none of that may be taken for what GitHub said."""
-    return f"bundle!{host}"
+    return f"{_IMPORTED}{host}"
+
+
+def host_of(kept: str) -> str:
+    """The host that something kept is of, whether GitHub or a bundle said it."""
+    return kept.removeprefix(_IMPORTED)
 
 
 def keep_bundle(bundle: BundleSource, store: Store) -> PullRequestRef:

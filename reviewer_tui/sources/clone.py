@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from reviewer_tui.model.errors import DataError, NotFoundError
 from reviewer_tui.model.part import Part, complete, partial, unavailable
 from reviewer_tui.model.pull_request import Commit, PullRequestRef
-from reviewer_tui.model.refs import DEFAULT_HOST, DEFAULT_REPOSITORY
+from reviewer_tui.model.refs import DEFAULT_HOST, DEFAULT_REPOSITORY, as_typed
 from reviewer_tui.model.snapshot import Snapshot, Trees
 from reviewer_tui.sources.difference import Differences
 from reviewer_tui.sources.git import command, find_clone, run
@@ -226,7 +226,7 @@ def default_branch(objects: Objects) -> GitCommit:
 
 
 def _host_only(what: str, ref: PullRequestRef) -> Part[Any]:
-    return unavailable(f"A clone does not hold {what}.", f"Load it from {ref.host}: reviewer-tui fetch {ref.number}")
+    return unavailable(f"A clone does not hold {what}.", f"Load it from {ref.host}: reviewer-tui fetch {as_typed(ref)}")
 
 
 def _doubted(part: Part[T], doubts: tuple[str, ...]) -> Part[T]:

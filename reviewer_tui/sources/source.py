@@ -9,6 +9,7 @@ import msgspec
 
 from reviewer_tui.model.errors import DataError
 from reviewer_tui.model.pull_request import PullRequestRef
+from reviewer_tui.model.refs import place_options
 from reviewer_tui.model.run import CheckRun, JobLog
 from reviewer_tui.model.snapshot import Snapshot, Trees
 from reviewer_tui.model.tree import Tree
@@ -85,7 +86,7 @@ def log_of(source: Source, ref: PullRequestRef, job: CheckRun) -> JobLog:
         return source.job_log(ref, job)
     raise DataError(
         f"The log of job {job.id} is on GitHub, and this source reads only what lies here.",
-        f"Leave out --clone: reviewer-tui show {ref.number} runs --log {job.id}",
+        f"Leave out --clone: reviewer-tui show {ref.number} runs --log {job.id}{place_options(ref)}",
     )
 
 

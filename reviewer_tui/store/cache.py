@@ -20,6 +20,7 @@ import msgspec
 
 from reviewer_tui.model.errors import DataError, NotFoundError
 from reviewer_tui.model.pull_request import PullRequestRef
+from reviewer_tui.model.refs import as_typed
 from reviewer_tui.model.snapshot import Snapshot
 from reviewer_tui.model.tree import git_object_id
 from reviewer_tui.store.migrations import CACHE_STEPS, migrate
@@ -447,4 +448,4 @@ def _ref(where: str, number: int) -> PullRequestRef:
 
 
 def _fetch(ref: PullRequestRef) -> str:
-    return f"Load it once with the network: reviewer-tui fetch {ref.number}"
+    return f"Load it once with the network: reviewer-tui fetch {as_typed(ref)}"

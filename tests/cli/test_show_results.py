@@ -47,7 +47,9 @@ def test_a_bundle_carries_them_to_a_colleague(
     assert run("cache", "export", "2550", bundle, "--host", fake.host).code == 0
     fake.stop()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "colleague"))
-    assert run("cache", "import", bundle).code == 0
+    imported = run("cache", "import", bundle)
+    assert imported.code == 0
+    assert f"reviewer-tui 2550 --host {fake.host} --offline" in imported.err
     theirs = run("show", "2550", "results", "--json", *at, "--offline").json
     assert theirs["curves"] == mine["curves"]
     assert len(theirs["curves"]) == 2
@@ -99,6 +101,6 @@ def test_the_log_of_a_failed_job(run: Run, fake: FakeGitHub) -> None:
     assert f"failure, job {job.id} of run {SECOND_RUN}: the whole log" in told.err
     fake.stop()
     assert run("show", "2550", "runs", "--log", job.name, *at, "--offline").out == told.out
-    assert run("show", "2550", "runs", "--log", "no such job", *at, "--offline").code == 4
-    assert run("show", "2550", "runs", "--log", "setup", *at, "--offline").code == 4
+    assert run("show", "2550", "runs", "--log", "no such job", *at, "--offline").code == 2
+    assert run("show", "2550", "runs", "--log", "setup", *at, "--offline").code == 2
     assert run("show", "2550", "evals", "--log", "setup", *at, "--offline").code == 2

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from reviewer_tui.model.errors import UsageError
 from reviewer_tui.model.pull_request import PullRequestRef
-from reviewer_tui.model.refs import DEFAULT_REPOSITORY, comment_anchor, is_range, parse_ref, parse_refs
+from reviewer_tui.model.refs import DEFAULT_REPOSITORY, as_typed, comment_anchor, is_range, parse_ref, parse_refs
 from reviewer_tui.model.text import has_unsafe
 
 HERE = PullRequestRef(DEFAULT_REPOSITORY, 2550)
@@ -80,3 +80,11 @@ def test_any_text_is_a_reference_or_a_usage_error(text: str) -> None:
         shown = ""
     assert all(ref.number > 0 for ref in refs)
     assert not has_unsafe(shown)
+
+
+def test_a_hint_names_it_with_the_options_that_lead_there_again() -> None:
+    assert as_typed(PullRequestRef(DEFAULT_REPOSITORY, 7)) == "7"
+    elsewhere = PullRequestRef("acme/bench", 7, "git.example.org")
+    assert as_typed(elsewhere) == "7 --repo acme/bench --host git.example.org"
+    number, _, repository, _, host = as_typed(elsewhere).split()
+    assert parse_ref(number, repository, host) == elsewhere

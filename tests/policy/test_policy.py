@@ -70,6 +70,15 @@ def test_nothing_at_all_is_named_part_by_part() -> None:
     assert all(problem.message.endswith(".") for problem in policy.problems)
 
 
+def test_what_the_chinese_checklist_lacks_is_no_problem_of_the_english_one(autumn: DictTree) -> None:
+    path = "inferencex-e2e/docs/PR_REVIEW_CHECKLIST_zh.md"
+    policy = load_policy(DictTree({**AUTUMN, path: "# 清单\n"}, autumn.revision))
+    (problem,) = policy.problems
+    assert problem.path == path
+    assert policy.plain_problems == ()
+    assert policy.translation.reason == problem.message
+
+
 @pytest.mark.parametrize("path", READ)
 def test_a_missing_file_takes_its_own_part_only(path: str) -> None:
     policy = load_policy(DictTree({name: text for name, text in AUTUMN.items() if name != path}))

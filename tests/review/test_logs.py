@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewer_tui.model.errors import NotFoundError
+from reviewer_tui.model.errors import NotFoundError, UsageError
 from reviewer_tui.model.part import complete, unavailable
 from reviewer_tui.model.run import CheckRun, JobLog
 from reviewer_tui.model.snapshot import Snapshot
@@ -70,12 +70,12 @@ def test_a_job_is_named_by_id_or_part_of_its_name_and_the_failed_one_is_meant(na
 
 
 def test_what_fits_several_or_none_is_said() -> None:
-    with pytest.raises(NotFoundError, match="2 jobs have “single” in their name") as caught:
+    with pytest.raises(UsageError, match="2 jobs have “single” in their name") as caught:
         find_job(JOBS, "single")
     assert caught.value.remedy == "Name one by its id: 14 single / x c1; 15 single / x c12."
-    with pytest.raises(NotFoundError, match="No job of the known runs is called “nothing<U"):
+    with pytest.raises(UsageError, match="No job of the known runs is called “nothing<U"):
         find_job(JOBS, "nothing\x1b")
-    with pytest.raises(NotFoundError):
+    with pytest.raises(UsageError):
         find_job(JOBS, " ")
     with pytest.raises(NotFoundError, match="No job is known"):
         find_job(msgspec.structs.replace(JOBS, runs=unavailable("A clone holds no runs.")), "11")

@@ -29,7 +29,7 @@ from reviewer_tui.sources.github.errors import (
     UncertainWriteError,
 )
 from reviewer_tui.sources.github.etags import AnswerStore, answer_key, pack, unpack
-from reviewer_tui.sources.github.failures import failure_of, refusal_message
+from reviewer_tui.sources.github.failures import failure_of, log_in_again, refusal_message
 from reviewer_tui.sources.github.hosts import Host
 from reviewer_tui.sources.github.limits import TRIES, Pace
 from reviewer_tui.sources.github.paging import MOST_PAGES, PAGE_SIZE, Listing, Page, following_pages, links_of
@@ -346,7 +346,7 @@ class GitHubClient:
         if self._refused:
             raise TokenRefusedError(
                 "GitHub refuses the token; nothing more is sent with it.",
-                "Log in again (reviewer-tui auth login, or gh auth login); see reviewer-tui auth status.",
+                log_in_again(self.host.name),
                 status=401,
             )
 

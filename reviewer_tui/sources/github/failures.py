@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from reviewer_tui.model.refs import host_option
 from reviewer_tui.model.text import visible
 from reviewer_tui.sources.github.errors import (
     GitHubError,
@@ -53,14 +54,14 @@ def _detail(error: object) -> str:
 def failure_of(
     endpoint: str, status: int, headers: Mapping[str, str], body: bytes, *, web_host: str, has_token: bool
 ) -> GitHubError:
-    """The error for an answer that is not a success and no rate limit. `web_host` is the host that a single sign-on
-    link may point to."""
+    """The error for an answer that is not a success and no rate limit. `web_host` is the host, to which alone a single
+    sign-on link may point."""
     said = refusal_message(body)
-    quoted = f" GitHub says: {said}" if said else ""
+    quoted = f" GitHub says: {said}{'' if said.endswith(('.', '!', '?')) else '.'}" if said else ""
     if status == 401 and not has_token:
         return PermissionMissingError(
             f"{endpoint} needs a token.{quoted}",
-            "Log in first: reviewer-tui auth login.",
+            log_in_first(web_host),
             missing="a token",
             endpoint=endpoint,
             status=status,
@@ -68,18 +69,18 @@ def failure_of(
     if status == 401:
         return TokenRefusedError(
             f"GitHub refuses the token.{quoted}",
-            "Log in again (reviewer-tui auth login, or gh auth login); see reviewer-tui auth status.",
+            log_in_again(web_host),
             endpoint=endpoint,
             status=status,
         )
     if status in (403, 404) and (sso := _single_sign_on(endpoint, status, headers, web_host)):
         return sso
     if status == 403:
-        return _permission(endpoint, headers, quoted, has_token)
+        return _permission(endpoint, headers, quoted, "" if has_token else log_in_first(web_host))
     if status == 404:
         return HiddenError(
             f"{endpoint} is not there, or hidden from this {'token' if has_token else 'reader'}.",
-            _remedy_for_hidden(headers, has_token),
+            _remedy_for_hidden(headers, web_host, has_token),
             endpoint=endpoint,
             status=status,
         )
@@ -95,6 +96,22 @@ def failure_of(
             status=status,
         )
     return RequestRefusedError(f"GitHub refused {endpoint} with {status}.{quoted}", endpoint=endpoint, status=status)
+
+
+def log_in_first(host: str) -> str:
+    """What to do where a host wants a token and there is none."""
+    return f"Log in first: {_log_in(host)}."
+
+
+def log_in_again(host: str) -> str:
+    """What to do where a host refuses the token."""
+    option = host_option(host)
+    gh = f"gh auth login{option.replace(' --host', ' --hostname')}"
+    return f"Log in again ({_log_in(host)}, or {gh}); see reviewer-tui auth status{option}."
+
+
+def _log_in(host: str) -> str:
+    return f"reviewer-tui auth login{host_option(host)}"
 
 
 def missing_scope(headers: Mapping[str, str]) -> str:
@@ -113,7 +130,8 @@ def missing_permission(headers: Mapping[str, str]) -> str:
     return visible(" or ".join(choice.replace("=", ":") for choice in choices if choice))[:200]
 
 
-def _permission(endpoint: str, headers: Mapping[str, str], quoted: str, has_token: bool) -> PermissionMissingError:
+def _permission(endpoint: str, headers: Mapping[str, str], quoted: str, log_in: str) -> PermissionMissingError:
+    """`log_in` says how to log in where there is no token, else it is empty."""
     if scope := missing_scope(headers):
         return PermissionMissingError(
             f"The token may not do {endpoint}: it lacks the scope {scope}.",
@@ -123,8 +141,8 @@ def _permission(endpoint: str, headers: Mapping[str, str], quoted: str, has_toke
         )
     needed = missing_permission(headers)
     wanted = f": it needs the permission {needed}" if needed else ""
-    if not has_token:
-        remedy = "Log in first: reviewer-tui auth login."
+    if log_in:
+        remedy = log_in
     elif needed:
         remedy = "Add that permission to the token, or use a classic token or gh's."
     else:
@@ -155,9 +173,9 @@ def _leads_to(link: str, host: str) -> bool:
     return parts.scheme == "https" and parts.netloc.lower() == host
 
 
-def _remedy_for_hidden(headers: Mapping[str, str], has_token: bool) -> str:
+def _remedy_for_hidden(headers: Mapping[str, str], host: str, has_token: bool) -> str:
     if not has_token:
-        return "If it is private, log in first: reviewer-tui auth login."
+        return f"If it is private, log in first: {_log_in(host)}."
     if scope := missing_scope(headers):
         return f"The token lacks the scope {scope}, which private repositories need."
     return "Check the name and number, and whether your account can see it in the browser."

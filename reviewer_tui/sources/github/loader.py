@@ -18,7 +18,7 @@ import msgspec
 from reviewer_tui.model.errors import NotFoundError
 from reviewer_tui.model.part import Part, complete, partial, unavailable
 from reviewer_tui.model.pull_request import ChangedFile, PullRequestRef
-from reviewer_tui.model.refs import DEFAULT_REPOSITORY
+from reviewer_tui.model.refs import DEFAULT_REPOSITORY, as_typed
 from reviewer_tui.model.run import CheckRun, JobLog, Run
 from reviewer_tui.model.snapshot import Snapshot, Trees
 from reviewer_tui.model.tree import Tree
@@ -522,7 +522,7 @@ def _with_kept_results(store: Store, snapshot: Snapshot) -> Snapshot:
 
 
 def _look_up_again(ref: PullRequestRef) -> str:
-    return f"Load once with the network: reviewer-tui fetch {ref.number}"
+    return f"Load once with the network: reviewer-tui fetch {as_typed(ref)}"
 
 
 async def _nothing() -> None:

@@ -28,6 +28,7 @@ from reviewer_tui.sources.github.errors import (
     UncertainWriteError,
 )
 from reviewer_tui.sources.github.facts import conversation_of, run_of
+from reviewer_tui.sources.github.failures import log_in_first
 from reviewer_tui.sources.github.shapes import (
     Account,
     Branch,
@@ -118,7 +119,7 @@ class CommentBoard:
             )
         if not client.has_token:
             raise PermissionMissingError(
-                "Posting needs a token.", "Log in first: reviewer-tui auth login.", missing="a token", status=None
+                "Posting needs a token.", log_in_first(client.host.name), missing="a token", status=None
             )
         self.ref = ref
         self._client = client

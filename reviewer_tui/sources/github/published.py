@@ -26,6 +26,7 @@ from reviewer_tui.policy.verifier import read_checks
 from reviewer_tui.sources.github.background import both, together
 from reviewer_tui.sources.github.client import GitHubClient
 from reviewer_tui.sources.github.facts import conversation_of, is_repository, run_of
+from reviewer_tui.sources.github.failures import log_in_first
 from reviewer_tui.sources.github.measurements import MeasurementReader
 from reviewer_tui.sources.github.objects import GitHubObjects
 from reviewer_tui.sources.github.paging import PAGE_SIZE
@@ -76,7 +77,7 @@ class PublishedReader:
             return unavailable(reason, snapshot.results.remedy)
         if not self._client.has_token:
             reason = "Published results lie in artifacts, which GitHub gives to nobody without a token."
-            return unavailable(reason, "Log in first: reviewer-tui auth login.")
+            return unavailable(reason, log_in_first(self._client.host.name))
         before = await asyncio.to_thread(_measured_before, trees)
         before.pop(snapshot.ref.number, None)
         if not before:

@@ -76,7 +76,7 @@ def other_problem_lines(review: Review) -> Iterator[Line]:
     """Faults that the pull request found there: of the base's configs, and of the policy."""
     for problem in review.changes.base_problems:
         yield line(Piece("already on the base: ", "dim"), str(problem), indent=2)
-    for problem in review.policy.problems:
+    for problem in review.policy.plain_problems:
         yield line(Piece("policy: ", "dim"), str(problem), indent=2)
 
 

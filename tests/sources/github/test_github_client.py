@@ -244,8 +244,14 @@ def test_an_answer_without_end_is_cut(rig: Rig) -> None:
 
 def test_nothing_is_sent_after_a_refused_token(rig: Rig) -> None:
     client = rig.new_client("ghp_" + "wrong" * 8)
-    with pytest.raises(TokenRefusedError, match="Bad credentials"):
+    with pytest.raises(TokenRefusedError) as refused:
         client.run(client.get(PULL, Pull))
+    host = rig.fake.host
+    assert str(refused.value) == (
+        "GitHub refuses the token. GitHub says: Bad credentials. "
+        f"Log in again (reviewer-tui auth login --host {host}, or gh auth login --hostname {host}); "
+        f"see reviewer-tui auth status --host {host}."
+    )
     for _ in range(2):
         with pytest.raises(TokenRefusedError, match="nothing more is sent"):
             client.run(client.get(PULL, Pull))

@@ -111,7 +111,8 @@ def test_another_head_has_none_yet(rig: Rig) -> None:
     earlier = rig.load(head=plain.shas[0]).snapshot.published
     assert (earlier.state, earlier.remedy) == (
         "unavailable",
-        f"Load once with the network: reviewer-tui fetch {plain_world.NUMBER}",
+        f"Load once with the network: reviewer-tui fetch {plain_world.NUMBER} --repo {plain_world.REPOSITORY}"
+        f" --host {rig.fake.host}",
     )
 
 
