@@ -18,7 +18,7 @@ from reviewer_tui.model.errors import UsageError
 from reviewer_tui.model.pull_request import PullRequestRef
 from reviewer_tui.model.refs import comment_anchor, parse_ref
 from reviewer_tui.review.load import Reviewer
-from reviewer_tui.review.post_concerns import Concern, Grade, PostRequest, kind_of
+from reviewer_tui.review.post_concerns import POSTED_ALREADY, SAME_TEXT, Concern, Grade, PostRequest, kind_of
 from reviewer_tui.review.post_desk import board_of, poster_of
 from reviewer_tui.review.post_words import lint_words, outcome_sentences, preview_facts, what
 from reviewer_tui.review.posting import Gate, Poster, PostOutcome, PostPreview
@@ -27,7 +27,8 @@ from reviewer_tui.store.places import data_directory
 from reviewer_tui.store.posts import PostJournal
 
 _LETTERS = {Grade.STOP: "F", Grade.AGAIN: "J", Grade.ASK: "J", Grade.NOTE: "W"}
-_THERE_ALREADY = ("posted-already", "same-text")
+_THERE_ALREADY = (POSTED_ALREADY, SAME_TEXT)
+_JUDGED_HEAD = "the one the text is judged by"
 _CONVERSATION = "issuecomment-"
 
 
@@ -204,15 +205,15 @@ def _say_lines(lines: Iterator[str]) -> None:
 
 
 def _preview_lines(preview: PostPreview, width: int) -> Iterator[str]:
-    """The text between two rules; below it, next to the question, the facts and what speaks against it."""
+    """The text between two rules; below it the facts and what speaks against it, the gravest next to the question."""
     yield "-" * width
     yield from preview.body.split("\n")
     yield "-" * width
-    for word, sentence in preview_facts(preview):
+    for word, sentence in preview_facts(preview, _JUDGED_HEAD):
         yield from wrap(sentence, width, f"{word:<8}")
     for left in preview.leftovers:
         yield from wrap(left, width, "J ")
-    for concern in reversed(preview.concerns):
+    for concern in sorted(preview.concerns, key=lambda one: list(Grade).index(one.grade), reverse=True):
         url = f" {concern.url}" if concern.url else ""
         yield from wrap(concern.message + url, width, f"{_LETTERS[concern.grade]} ")
 

@@ -26,6 +26,9 @@ PostKind = Literal["sign-off", "command", "comment"]
 _MENTION = re.compile(r"(?<![\w/.`@-])@[A-Za-z\d](?:[A-Za-z\d-]{0,38})(?:/[\w-]{1,100})?")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 
+POSTED_ALREADY, SAME_TEXT = "posted-already", "same-text"
+"""The rules of a text that stands there already, as a comment of its own and in the one to edit."""
+
 _REUSE = ReuseRule((NEWER, OLDER), Status.JUDGEMENT)
 
 
@@ -153,7 +156,7 @@ def _target(request: PostRequest, body: str, situation: Situation) -> Iterator[C
             "edit-foreign", f"The comment is by {target.author or 'a deleted account'}, not {login}.", target.url
         )
     elif target is not None and normalised(target.body) == normalised(body):
-        yield _stop("same-text", "The comment says exactly this already.", target.url)
+        yield _stop(SAME_TEXT, "The comment says exactly this already.", target.url)
     if kind_of(request.text) == "sign-off":
         yield from _other_sign_offs(target, situation)
 
@@ -184,7 +187,7 @@ def _twice(request: PostRequest, body: str, situation: Situation, unfinished: Se
         same = [comment for comment in own if says(comment, body)]
         if same:
             when = same[-1].created_at[:16].replace("T", " ")
-            yield _again("posted-already", f"You posted exactly this text on {when} UTC.", same[-1].url)
+            yield _again(POSTED_ALREADY, f"You posted exactly this text on {when} UTC.", same[-1].url)
     for post in unfinished:
         yield _unclear(post, login)
 

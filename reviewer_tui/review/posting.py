@@ -22,6 +22,7 @@ from reviewer_tui.model.errors import DataError
 from reviewer_tui.model.pull_request import Comment, PullRequestRef
 from reviewer_tui.review.desk import Progress
 from reviewer_tui.review.post_concerns import (
+    POSTED_ALREADY,
     Concern,
     Grade,
     Judge,
@@ -66,6 +67,12 @@ class PostPreview(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def ref(self) -> PullRequestRef:
         return self.request.ref
+
+    @property
+    def sendable(self) -> bool:
+        """Whether a person's word could have it sent now: nothing stops it, and the text is not there already."""
+        again = () if self.request.again else self.graded(Grade.AGAIN)
+        return not self.graded(Grade.STOP) and not any(concern.rule == POSTED_ALREADY for concern in again)
 
     def graded(self, *grades: Grade) -> tuple[Concern, ...]:
         """The concerns of some grades."""

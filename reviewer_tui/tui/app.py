@@ -12,11 +12,13 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.filter import Monochrome, NoColor
@@ -48,6 +50,8 @@ LOADING_PATIENCE = 0.4
 # How often the age of the facts in the header is brought up to date, in seconds.
 AGE_INTERVAL = 10.0
 
+# Seconds in which a sentence in the corner is read.
+_GLANCE = 1.0
 _PLEASE_REPORT = "This is a fault of the program; please report it."
 
 
@@ -100,6 +104,7 @@ class ReviewerApp(App[None]):
         told: Iterable[str] = (),
     ) -> None:
         super().__init__()
+        self._stays_until = 0.0
         self.queue = queue
         self._told_at_start = tuple(told)
         self._desk = desk
@@ -424,7 +429,15 @@ class ReviewerApp(App[None]):
     def say(self, message: str, severity: str = "information") -> None:
         """A sentence in a corner; errors and warnings stay longer."""
         patience = {"information": 5.0, "warning": 10.0, "error": 20.0}[severity]
+        now = time.monotonic()
+        self._stays_until = max(self._stays_until, now + (patience if severity == "error" else _GLANCE))
         self.notify(clean(message), severity=severity, timeout=patience, markup=False)  # type: ignore[arg-type]
+
+    async def on_event(self, event: events.Event) -> None:
+        """Sentences in the corner cover what is below them: the next key takes those away that were there to read."""
+        if isinstance(event, events.Key) and time.monotonic() > self._stays_until:
+            self.clear_notifications()
+        await super().on_event(event)
 
     # --- actions ----------------------------------------------------------------------------------------------------
 

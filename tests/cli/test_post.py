@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
 import subprocess
 import sys
@@ -128,6 +129,37 @@ def test_an_own_sign_off_is_edited_and_shown_in_the_conversation(play: Play) -> 
     assert "not agentic, no AL applies" in shown.out
     linted = play("lint", str(NUMBER), play.file(mine.body))
     assert linted.code == 0
+
+
+def test_the_preview_says_what_is_so_here(play: Play) -> None:
+    new = play.post("Thank you!", "--yes")
+    assert "gets a mail at once" in new.err
+    url = new.out.strip()
+    edited = play.post("Thanks!", "--yes", "--edit", url)
+    assert "a mail at once" not in edited.err
+    assert "An edit sends no mail" in edited.err
+    for refused in (play.post("Thanks!", "--yes", "--edit", url), play.post("", "--yes")):
+        assert " mail" not in refused.err
+    absent = play.post("Thanks!", "--yes", "--edit", "999")
+    assert absent.code == 1
+    assert "what    nothing: there is no comment 999 that could be edited" in absent.err
+    assert "a new comment" not in absent.err
+    again = play.post("Thank you!", "--yes")
+    assert play.post("Thank you!", "--yes").out == again.out
+    assert " mail" not in play.post("Thank you!", "--yes").err
+    assert "gets a mail" in play.post("Thank you!", "--yes", "--resend").err
+    signed = play.post(play.sign_off(), "--yes")
+    assert "the one the text is judged by" in signed.err
+    assert "you reviewed" not in signed.err
+
+
+def test_what_is_asked_stands_in_the_order_of_the_lines(play: Play) -> None:
+    text = play.sign_off().replace("- [x]", "- [ ]")
+    told = [line for line in play.post(text, "--yes").err.splitlines() if line.startswith(("J Lint: Item", "W "))]
+    lines = [int(found[1]) for line in told if (found := re.search(r"\(line (\d+)\)", line)) and line[0] == "J"]
+    assert len(lines) > 3
+    assert lines == sorted(lines)
+    assert [line[0] for line in told] == sorted((line[0] for line in told), reverse=True), "what is asked stands last"
 
 
 def test_json_says_what_was_posted_or_why_not(play: Play) -> None:

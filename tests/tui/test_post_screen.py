@@ -123,6 +123,49 @@ async def test_only_the_deliberate_keys_post_and_the_conversation_shows_it(play:
         assert any("A note of mine" in body for body in bodies), "read again"
 
 
+async def test_the_footer_offers_what_can_be_done_now(play: Play) -> None:
+    app = play.app()
+    async with shown_app(app, SIZE) as pilot:
+        await ready(pilot, app)
+        footer = rows(app)[-1]
+        assert "a all the same" in footer
+        assert "n new/edit" in footer
+        assert "P post it" not in footer
+        assert "An edit sends no mail" in text(app)
+        await pilot.press("a")
+        await until(pilot, lambda: "P post it" in rows(app)[-1])
+        assert "all the same" not in rows(app)[-1]
+        await pilot.press("P")
+        await until(pilot, lambda: "It is posted" in text(app) and not app.loading_review)
+        assert "P post it" not in rows(app)[-1]
+        assert "new/edit" not in rows(app)[-1]
+        await pilot.press("r")
+        await until(pilot, lambda: "Exactly this is sent" in text(app))
+        assert "says exactly this already" in text(app)
+        assert " mail" not in text(app).partition("Exactly this is sent")[0]
+
+
+async def test_a_sentence_in_the_corner_goes_with_the_next_key(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = play.app()
+    async with shown_app(app, (80, 24)) as pilot:
+        await pilot.press("s", "p")
+        await until(pilot, lambda: "a go on in spite of what is marked J" in text(app))
+        await pilot.press("P")
+        await settle(pilot)
+        assert "Not yet: read what is marked" in said(app)
+        await pilot.press("down")
+        assert "Not yet: read what is marked" in said(app), "nobody has read it so quickly"
+        monkeypatch.setattr(app, "_stays_until", 0.0)
+        await pilot.press("down")
+        await settle(pilot)
+        assert "Not yet" not in said(app)
+        app.say("Something is broken.", "error")
+        monkeypatch.setattr(app, "_stays_until", app._stays_until - 2)
+        await pilot.press("down")
+        await settle(pilot)
+        assert "Something is broken." in said(app)
+
+
 async def test_a_new_comment_instead_is_a_choice_that_is_asked_about(play: Play) -> None:
     app = play.app()
     async with shown_app(app, SIZE) as pilot:
@@ -146,7 +189,7 @@ async def test_the_mouse_posts_too(play: Play) -> None:
         keys = rows(app)[-1]
         await pilot.click(offset=(keys.index("all the same"), SIZE[1] - 1))
         await until(pilot, lambda: "P edit the comment now" in text(app))
-        await pilot.click(offset=(keys.index("post it"), SIZE[1] - 1))
+        await pilot.click(offset=(rows(app)[-1].index("post it"), SIZE[1] - 1))
         await until(pilot, lambda: "It is posted" in text(app) and not app.loading_review)
 
 

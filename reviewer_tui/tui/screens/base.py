@@ -7,7 +7,7 @@ from typing import ClassVar, cast
 from textual.screen import Screen
 
 from reviewer_tui.review.session import Review
-from reviewer_tui.tui.actions import LAST, Place, actions_of
+from reviewer_tui.tui.actions import LAST, Action, Place, actions_of
 from reviewer_tui.tui.app import ReviewerApp
 from reviewer_tui.tui.texts.header import header_lines
 from reviewer_tui.tui.widgets.bars import HeaderBar, KeyBar
@@ -82,9 +82,13 @@ class ReviewerScreen(Screen[None]):
         for bar in self.query(HeaderBar):
             bar.show_header(lambda width: header_lines(review, now, width, moment=moment, short=short))
 
+    def offers(self, action: Action) -> bool:
+        """Whether the footer names an action now; one that would do nothing is only in the help."""
+        return True
+
     def show_keys(self) -> None:
         """The footer: the actions of the places with a place there, in order."""
-        shown = [action for action in actions_of(*self.places) if action.footer]
+        shown = [action for action in actions_of(*self.places) if action.footer and self.offers(action)]
         if self.reviewer.queue is None:
             shown = [action for action in shown if action.name != "queue"]
         if any(action.name == "back" for action in shown):

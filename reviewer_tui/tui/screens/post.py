@@ -14,13 +14,16 @@ from textual.binding import BindingType
 from reviewer_tui.model.errors import DataError, ReviewerError
 from reviewer_tui.review.post_concerns import Grade, PostRequest
 from reviewer_tui.review.posting import Gate, NotSentError, Poster, PostOutcome, PostPreview
-from reviewer_tui.tui.actions import Place, bindings
+from reviewer_tui.tui.actions import Action, Place, bindings
 from reviewer_tui.tui.screens.base import ReviewerScreen
 from reviewer_tui.tui.texts.page import Line
 from reviewer_tui.tui.texts.post import error_text, outcome_text, preview_text, progress_text
 from reviewer_tui.tui.widgets.bars import HeaderBar, KeyBar
 from reviewer_tui.tui.widgets.line_view import LineView
 from reviewer_tui.tui.widgets.pane import Pane
+
+# The actions that are about what a preview shows.
+_OF_PREVIEW = ("send", "go_on", "new_or_edit")
 
 
 class PostScreen(ReviewerScreen):
@@ -135,6 +138,7 @@ class PostScreen(ReviewerScreen):
     def _in_thread(self, work: Callable[[], None]) -> None:
         # A daemon: leaving does not wait for a network, and the journal knows what was on its way.
         self.reading = True
+        self.show_keys()
         threading.Thread(target=self._guarded, args=(work,), daemon=True, name="post").start()
 
     def _guarded(self, work: Callable[[], None]) -> None:
@@ -158,6 +162,18 @@ class PostScreen(ReviewerScreen):
     def _show(self, summary: str, lines: list[Line]) -> None:
         if self.is_attached:
             self.pane.show_facts(summary, lines, top=True)
+            self.show_keys()
+
+    def offers(self, action: Action) -> bool:
+        """Posting only where a preview waits for it."""
+        preview = None if self.reading else self._preview
+        if action.place != self.PLACES[0] or action.name not in _OF_PREVIEW:
+            return True
+        if preview is None:
+            return False
+        obstacles = preview.obstacles(accepted=self._accepted)
+        passable = bool(obstacles) and not preview.graded(Grade.STOP)
+        return {"send": not obstacles, "go_on": passable, "new_or_edit": preview.may_edit}[action.name]
 
     # --- the other keys ---------------------------------------------------------------------------------------------
 

@@ -24,7 +24,8 @@ def preview_text(preview: PostPreview, *, accepted: bool, told: Iterable[str] = 
     lines = [line(Piece(sentence, "warn")) for sentence in (*told, *preview.leftovers)]
     lines += [_next_key(preview, accepted=accepted), BLANK]
     lines += [
-        line(Piece(f"{word:<{_WORD}}", "dim"), sentence, indent=_WORD) for word, sentence in preview_facts(preview)
+        line(Piece(f"{word:<{_WORD}}", "dim"), sentence, indent=_WORD)
+        for word, sentence in preview_facts(preview, "the one you reviewed")
     ]
     if preview.concerns:
         lines += [BLANK, *map(_concern, preview.concerns)]
