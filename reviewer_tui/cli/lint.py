@@ -12,8 +12,8 @@ from reviewer_tui.cli.options import (
     Parser,
     add_common,
     add_pull_request,
-    read_text_file,
     review_request,
+    sign_off_of,
     source_of,
 )
 from reviewer_tui.cli.output import page_width, put, put_raw, to_json, wrap
@@ -30,18 +30,18 @@ _LONGEST_EXPECTATION = 200
 def parser() -> argparse.ArgumentParser:
     made = Parser(prog="reviewer-tui lint", description="Judge a sign-off text before, or after, it is posted.")
     add_pull_request(made)
-    made.add_argument("file", metavar="FILE", help="the sign-off text (- for standard input)")
-    add_common(made)
+    made.add_argument("file", metavar="FILE", help="the sign-off text (- for standard input, or the URL of a comment)")
+    add_common(made, sign_off=False)
     return made
 
 
 def main(arguments: Sequence[str]) -> Exit:
     args = parser().parse_args(arguments)
     ref = parse_ref(args.pull_request, args.repo, args.host)
-    text = read_text_file(args.file, "sign-off")
-    request = msgspec.structs.replace(review_request(args), sign_off=text)
+    request = msgspec.structs.replace(review_request(args), **sign_off_of(args.file))
     with source_of(args) as source:
-        report = lint_sign_off(Reviewer(source).review(ref, request), text)
+        review = Reviewer(source).review(ref, request)
+    report = lint_sign_off(review, review.sign_off or "")
     if args.json:
         put_raw(to_json(_report(report), pretty=True))
     else:

@@ -29,6 +29,7 @@ RECIPE_CLONES = (
 )
 _LOGIN = re.compile(r"@?([A-Za-z\d](?:[A-Za-z\d-]{0,38})(?:\[bot\])?)\Z")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*\Z")
+_WEB = re.compile(r"https?://", re.IGNORECASE)
 _LARGEST_SIGN_OFF = 1 << 20
 
 
@@ -58,8 +59,8 @@ def add_source(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--host", metavar="HOST", default=DEFAULT_HOST, help="default: %(default)s")
 
 
-def add_review(parser: argparse.ArgumentParser) -> None:
-    """At which moment, by which rules, and for whom."""
+def add_review(parser: argparse.ArgumentParser, *, sign_off: bool = True) -> None:
+    """At which moment, by which rules, and for whom; with `sign_off` also by which text."""
     group = parser.add_argument_group("review")
     group.add_argument("--head", metavar="SHA", help="review this commit of the pull request (default: its newest)")
     group.add_argument(
@@ -67,7 +68,11 @@ def add_review(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--date", metavar="YYYY-MM-DD", help="review date, UTC (default: today)")
     group.add_argument("--signer", metavar="LOGIN", default="", help="who signs")
-    group.add_argument("--sign-off", metavar="FILE", help="judge this sign-off text as well (- for standard input)")
+    if sign_off:
+        told = "judge this sign-off text as well (- for standard input, or the URL of a comment)"
+        group.add_argument("--sign-off", metavar="FILE", help=told)
+    else:
+        parser.set_defaults(sign_off=None)
 
 
 def add_pull_request(parser: argparse.ArgumentParser) -> None:
@@ -75,10 +80,11 @@ def add_pull_request(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pull_request", metavar="PR", help="number, URL or owner/repo#n")
 
 
-def add_common(parser: argparse.ArgumentParser) -> None:
-    """What every command has that reviews: where it reads, how it judges, and its answer as JSON."""
+def add_common(parser: argparse.ArgumentParser, *, sign_off: bool = True) -> None:
+    """What every command has that reviews: where it reads, how it judges (`sign_off`: by a text that an option names),
+    and its answer as JSON."""
     add_source(parser)
-    add_review(parser)
+    add_review(parser, sign_off=sign_off)
     add_json(parser)
 
 
@@ -109,8 +115,17 @@ def review_request(args: argparse.Namespace) -> ReviewRequest:
         head=args.head,
         policy_ref=args.policy_ref,
         signer=login(args.signer),
-        sign_off=None if args.sign_off is None else read_text_file(args.sign_off, "sign-off"),
+        **sign_off_of(args.sign_off),
     )
+
+
+def sign_off_of(name: str | None) -> dict[str, str]:
+    """Where the text under judgement is, as the field of a request: the content of a file, or a comment's address."""
+    if name is None:
+        return {}
+    if _WEB.match(name):
+        return {"comment": name}
+    return {"sign_off": read_text_file(name, "sign-off")}
 
 
 def review_date(text: str | None) -> str:

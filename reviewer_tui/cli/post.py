@@ -46,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--yes", action="store_true", help="post what is printed without asking")
     made.add_argument("--force", action="store_true", help="post in spite of what the preview asks (marked J)")
     made.add_argument("--resend", action="store_true", help="post although the same text may be there already")
-    add_common(made)
+    add_common(made, sign_off=False)
     return made
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from reviewer_tui.model.errors import DataError, UsageError
 from reviewer_tui.model.pull_request import Comment
+from reviewer_tui.model.refs import comment_anchor, parse_ref
 from reviewer_tui.model.snapshot import Snapshot
 from reviewer_tui.signoff.parse import is_sign_off
 
@@ -23,3 +25,19 @@ def current_sign_off(snapshot: Snapshot, signer: str) -> Comment | None:
     """The newest sign-off of the signer, or of anybody where no signer is named."""
     own = [c for c in posted_sign_offs(snapshot) if not signer or c.author.lower() == signer.lower()]
     return own[-1] if own else None
+
+
+def comment_at(snapshot: Snapshot, url: str) -> Comment:
+    """The comment at an address. Raises UsageError for one that is no comment of the pull request, DataError where it
+    is not known."""
+    ref, anchor, said = snapshot.ref, comment_anchor(url), snapshot.conversation
+    where = parse_ref(url, ref.repository, ref.host)
+    same = (where.host, where.repository.lower(), where.number) == (ref.host, ref.repository.lower(), ref.number)
+    if anchor is None or not same:
+        raise UsageError(f"“{url}” is no comment of #{ref.number}.", "Give its address, which ends in #issuecomment-1.")
+    found = next((comment for comment in said.value or () if comment_anchor(comment.url) == anchor), None)
+    if found is not None:
+        return found
+    if said.complete:
+        raise DataError(f"#{ref.number} has no comment {anchor}.", "It may be gone, or hidden from the token.")
+    raise DataError(f"The comment {anchor} of #{ref.number} is not known: {said.reason}", said.remedy)

@@ -8,7 +8,7 @@ from reviewer_tui.checks.registry import run_checks
 from reviewer_tui.model.pull_request import PullRequestRef
 from reviewer_tui.model.tree import Tree
 from reviewer_tui.policy.policy import Policy, load_policy
-from reviewer_tui.review.conversation import current_sign_off
+from reviewer_tui.review.conversation import comment_at, current_sign_off
 from reviewer_tui.review.session import Review, evidence_of
 from reviewer_tui.signoff.parse import parse_sign_off
 from reviewer_tui.sources.source import Loaded, PublishedSource, RecipeSource, Source
@@ -17,13 +17,15 @@ from reviewer_tui.sweeps.diff import config_changes
 
 class ReviewRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of a review. `review_date` is `YYYY-MM-DD`, UTC; `head` and `policy_ref` are revisions as typed;
-    `sign_off` is the text under judgement, where it is not the newest one of the conversation."""
+    `sign_off` is the text under judgement, `comment` the address of the one that holds it, where it is not the newest
+    one of the conversation."""
 
     review_date: str
     head: str | None = None
     policy_ref: str | None = None
     signer: str = ""
     sign_off: str | None = None
+    comment: str | None = None
 
 
 class Reviewer:
@@ -58,7 +60,8 @@ class Reviewer:
 
 
 def review_of(loaded: Loaded, request: ReviewRequest, policy: Policy) -> Review:
-    """The review of loaded facts. Does no input or output beyond reading the trees."""
+    """The review of loaded facts. Does no input or output beyond reading the trees. Raises UsageError or DataError
+    where the comment that is asked about is not there."""
     trees = loaded.trees
     text, signer = _sign_off(loaded, request)
     changes = config_changes(trees.base, trees.head)
@@ -85,6 +88,9 @@ def _sign_off(loaded: Loaded, request: ReviewRequest) -> tuple[str | None, str]:
     """The text under judgement, and who signs: as asked, else the author of the text, else its signature."""
     if request.sign_off is not None:
         return request.sign_off, request.signer or parse_sign_off(request.sign_off).signer or ""
+    if request.comment is not None:
+        named = comment_at(loaded.snapshot, request.comment)
+        return named.body, request.signer or named.author
     posted = current_sign_off(loaded.snapshot, request.signer)
     if posted is None:
         return None, request.signer

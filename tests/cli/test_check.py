@@ -126,3 +126,11 @@ def test_the_signature_of_a_sign_off_names_the_signer(run: Run, clone: Path, tmp
     report = run("check", "7", *options, "--json").json
     assert report["signer"] == "1am9trash"
     assert statuses(report)["template"] == "fail"
+
+
+def test_a_comment_needs_github(run: Run, at: tuple[str, ...]) -> None:
+    url = "https://github.com/SemiAnalysisAI/InferenceX/pull/7#issuecomment-5"
+    done = run("lint", "7", url, *at)
+    assert done.code == 4
+    assert done.err.startswith("reviewer-tui: The comment issuecomment-5 of #7 is not known: ")
+    assert "GitHub" in done.err

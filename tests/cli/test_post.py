@@ -131,6 +131,44 @@ def test_an_own_sign_off_is_edited_and_shown_in_the_conversation(play: Play) -> 
     assert linted.code == 0
 
 
+def test_a_comment_is_judged_by_its_address(play: Play) -> None:
+    (mine,) = play.own
+    url = f"http://{play.fake.host}/{REPOSITORY}/pull/{NUMBER}#issuecomment-{mine.id}"
+    by_file = play("lint", str(NUMBER), play.file(mine.body), "--signer", "ankur-singh")
+    by_url = play("lint", str(NUMBER), url)
+    assert by_url.out == by_file.out
+    assert by_url.code == by_file.code
+    play.post("Thank you!", "--yes")
+    thanks = f"{url.rpartition('-')[0]}-{play.own[-1].id}"
+    assert "The sentence that starts the verifier is missing" in play("lint", str(NUMBER), thanks).out
+    checked = play("check", str(NUMBER), "--sign-off", thanks, "--json").json
+    template = next(check for check in checked["checks"] if check["name"] == "template")
+    assert template["status"] == "fail"
+    assert checked["signer"] == "ankur-singh"
+    assert play("lint", str(NUMBER), url, "--offline").out == by_url.out, "from the cache"
+
+
+@pytest.mark.parametrize(
+    ("anchor", "code", "words"),
+    [
+        ("pull/{number}#issuecomment-999", 4, "has no comment issuecomment-999"),
+        ("pull/{number}", 2, "is no comment of #2550"),
+        ("pull/1#issuecomment-999", 2, "is no comment of #2550"),
+    ],
+)
+def test_an_address_of_no_comment_is_a_sentence(play: Play, anchor: str, code: int, words: str) -> None:
+    done = play("lint", str(NUMBER), f"http://{play.fake.host}/{REPOSITORY}/{anchor.format(number=NUMBER)}")
+    assert done.code == code
+    assert words in done.err
+
+
+@pytest.mark.parametrize("command", ["lint", "post"])
+def test_a_text_is_named_once(play: Play, command: str) -> None:
+    done = play(command, str(NUMBER), play.file("x"), "--sign-off", play.file("x"))
+    assert done.code == 2
+    assert "--sign-off" in done.err
+
+
 def test_the_preview_says_what_is_so_here(play: Play) -> None:
     new = play.post("Thank you!", "--yes")
     assert "gets a mail at once" in new.err
