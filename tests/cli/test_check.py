@@ -133,4 +133,4 @@ def test_a_comment_needs_github(run: Run, at: tuple[str, ...]) -> None:
     done = run("lint", "7", url, *at)
     assert done.code == 4
     assert done.err.startswith("reviewer-tui: The comment issuecomment-5 of #7 is not known: ")
-    assert "GitHub" in done.err
+    assert "Load it from github.com: reviewer-tui fetch 7" in done.err
