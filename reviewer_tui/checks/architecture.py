@@ -23,7 +23,7 @@ from reviewer_tui.checks.overrides import (
     roles_in,
 )
 from reviewer_tui.checks.scope import entry_changed
-from reviewer_tui.checks.serving import Served, can_serve, served
+from reviewer_tui.checks.serving import Served, absence, can_serve, served
 from reviewer_tui.launch.arguments import ENGINES_WITH_FLAGS
 from reviewer_tui.launch.serve_command import ServeCommand
 from reviewer_tui.launch.text import Unknown
@@ -196,11 +196,7 @@ class _Review:
     def _outside(self) -> Iterator[Finding]:
         for item in self.keys:
             if entry_changed(item.change) and (new := item.brought_from_outside):
-                more = f" and {len(new) - 1} more" if len(new) > 1 else ""
-                message = (
-                    f"{item.change.key}: {new[0].wanted}{more} is not in this repository, so what it sets was not read."
-                )
-                yield self._at_entry(item, message)
+                yield self._at_entry(item, absence(item.change.key, new, self._layout))
             elif entry_changed(item.change) and not item.files:
                 yield self._at_entry(item, f"{item.change.key}: what serves it was not found, so it was not read.")
 

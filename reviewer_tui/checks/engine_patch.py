@@ -25,13 +25,12 @@ from reviewer_tui.checks.patches.rules import (
 from reviewer_tui.checks.patches.shell import read_shell
 from reviewer_tui.checks.patches.waiving import covering, standing
 from reviewer_tui.checks.scope import entry_changed
-from reviewer_tui.checks.serving import Served, can_serve, served
+from reviewer_tui.checks.serving import Served, absence, can_serve, served
 from reviewer_tui.model.finding import Finding, Status
 from reviewer_tui.model.part import Part
 from reviewer_tui.model.pull_request import ChangedFile
 from reviewer_tui.model.tree import Tree, read_text
 from reviewer_tui.policy.layout import discover_layout
-from reviewer_tui.sweeps.resolve import ResolvedFile
 
 EXPLANATION = """\
 Decides whether the pull request lets the pinned image serve as shipped. Every changed file that can serve (scripts,
@@ -323,7 +322,7 @@ class _Review:
                 continue
             new = item.brought_from_outside
             if new:
-                yield self._not_in_tree(item, new[0], len(new))
+                yield self._at_entry(item, absence(item.change.key, new, self._layout))
             elif item.outside and moved is not None:
                 path, line = moved
                 message = (
@@ -333,18 +332,6 @@ class _Review:
             elif not item.files:
                 message = f"{item.change.key}: what serves it was not found, so it was not read."
                 yield self._at_entry(item, message)
-
-    def _not_in_tree(self, item: Served, file: ResolvedFile, number: int) -> Finding:
-        more = f" and {number - 1} more" if number > 1 else ""
-        if file.wanted.startswith(f"{self._layout.benchmarks}/"):
-            message = f"{item.change.key}: {file.wanted}{more}, which should serve it, does not exist at head."
-            return self._at_entry(item, message)
-        what = "recipe" if file.role == "recipe" else "script"
-        message = (
-            f"{item.change.key}: what the {what} {file.wanted}{more} patches was not read, for this repository does not"
-            " hold it. Look at it where the launcher checks it out."
-        )
-        return self._at_entry(item, message)
 
     def _at_entry(self, item: Served, message: str) -> Finding:
         entry = item.entry
