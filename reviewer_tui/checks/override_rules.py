@@ -131,6 +131,8 @@ OTHER_OPTIONS = {
     "hf-config-path": "it puts another config in the place of the model's own",
     "decrypted-config-file": "it puts another config in the place of the model's own",
     "model-class-overrides": "another class may compute something else",
+    "model-impl": "another implementation of the model may compute something else",
+    "config-format": "it reads another config than the model's own",
     "revision": "it names a revision of the checkpoint, whose config may be another one",
     "code-revision": "it names a revision of the model's code, which may compute something else",
 }

@@ -180,6 +180,8 @@ def test_what_computes_the_same_passes(line: str) -> None:
         "vllm serve m --hf-overrides \"$UNKNOWN\"",
         "vllm serve m --hf-overrides \"{\\\"index_topk_freq\\\": $FREQ}\"",
         "vllm serve m --hf-config-path /data/config",
+        "vllm serve m --model-impl transformers",
+        "vllm serve m --config-format mistral",
         "printf '%s' x > /models/config.json",
         "jq '.rope_theta = 1' config.json > /tmp/config.json",
         "python3 -c 'c = open(\"config.json\").read(); open(\"config.json\", \"w\").write(c[1:])'",

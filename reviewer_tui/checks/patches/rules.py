@@ -236,7 +236,8 @@ PATCHED_ORCHESTRATION = re.compile(r"^(?:---|\+\+\+) (?:[ab]/)?(?:\S*/)?(?:srtct
 LOADS_CODE = re.compile(
     r"--(?:worker-extension-cls|worker-cls|scheduler-cls|load-plugins?|logits-processors?|middleware|forward-hooks"
     r"|(?:tool|reasoning)-parser-plugin|custom-weight-loader|model-class-overrides|custom-\w+-processors?"
-    r"|executor-class|distributed-executor-backend(?=[ =]\S*\.))\b"
+    r"|compilation-config[= ].*\"backend\"\s*:\s*\"\w+\.[\w.]+\"|executor-class"
+    r"|distributed-executor-backend(?=[ =]\S*\.))(?!\w)"
 )
 """Options of an engine that load code which the image does not ship."""
 
@@ -263,6 +264,7 @@ SETTINGS = (
     PackageRule(
         _names(r"\w*EXTERNAL\w*(?:PACKAGE|MODULE|PATH)S?"), "unclear", "takes parts of the engine from another package"
     ),
+    PackageRule(_names("HF_ENDPOINT"), "unclear", "takes models from another place than the hub"),
     PackageRule(
         _names("BASH_ENV", "ENV", "PYTHONSTARTUP", "PYTHONHOME", "PROMPT_COMMAND"),
         "unclear",

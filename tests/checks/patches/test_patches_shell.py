@@ -133,6 +133,7 @@ def test_another_image_or_container_by_a_batch_script_or_workflow() -> None:
     "argument",
     [
         "--scheduler-cls mine.Scheduler",
+        '--compilation-config \'{"backend": "mine.backend"}\'',
         "--logits-processors mine:Processor",
         "--middleware mine.Middleware",
         "--tool-parser-plugin /workspace/parser.py",
@@ -154,6 +155,7 @@ def test_server_argument_that_loads_code(argument: str) -> None:
         "export NCCL_TUNER_PLUGIN=/workspace/libtuner.so",
         "export PYTHONUSERBASE=/workspace/site",
         "export CUDA_HOME=/workspace/cuda",
+        "export HF_ENDPOINT=http://mirror",
         "export PIP_REQUIREMENT=/data/r.txt; pip install pip",
     ],
 )
