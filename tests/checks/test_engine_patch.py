@@ -628,6 +628,11 @@ def test_real_pull_requests(real_clone: Path, number: int, head: str | None, sta
         "export SGLANG_EXTERNAL_MODEL_PACKAGE=evil_pkg",
         "make -C tools patch",
         "srun --ntasks=1 ./nowhere.sh",
+        "srun --overlap /data/fix",
+        "mpirun -np 8 /data/bin/fix",
+        "docker run --rm -w /workspace $IMAGE /data/fix",
+        "python3 - /data/fix.py <<'E'\nprint(1)\nE\npython3 /data/fix.py",
+        "cat > /tmp/env.sh <<'E'\nA=1\nE\nsource /data/env.sh",
         "docker run --rm --entrypoint=/bin/bash $IMAGE /data/nowhere.sh",
     ],
 )

@@ -43,7 +43,7 @@ class Programs:
     def _refer(self, name: str, how: How, command: ShellCommand) -> None:
         """Notes what is used from elsewhere."""
         for spelled in dict.fromkeys(self._spelled(name, 0) if how in ("script", "program") else (name,)):
-            if spelled.rpartition("/")[2] in self._written_here:
+            if spelled in self._written_here:
                 continue  # its text stands in this script, and was read there
             variable = VARIABLE.match(spelled)
             if command.function and variable and GIVEN.match(variable[1]):
@@ -53,9 +53,9 @@ class Programs:
 
     @cached_property
     def _written_here(self) -> frozenset[str]:
-        """The last names of files whose texts stand in the script as here-documents."""
-        found = (target for c in self._script.commands if c.stdin for target in (*c.targets, *c.words[1:]))
-        return frozenset(name for target in found if "." in (name := target.rpartition("/")[2]))
+        """The files whose whole texts stand in the script as here-documents of `cat` and `tee`."""
+        texts = (c for c in self._script.commands if c.stdin and c.words[:1] in (("cat",), ("tee",)))
+        return frozenset(name for c in texts for name in (c.targets if c.words[0] == "cat" else c.words[1:]))
 
     def _spelled(self, name: str, depth: int) -> Iterator[str]:
         """The names that a file may have: where variables make all of it, those that their values give it."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache
+from itertools import pairwise
 
 import msgspec
 
@@ -32,6 +33,27 @@ _READ = re.compile(r"\$\{[!#]?(\w+)")
 _PACKAGE = re.compile(r"[A-Za-z][\w-]*(?===)")
 _RAW = ("PYTHONPATH", "LD_LIBRARY_PATH", "PATH")
 _DEFAULT = re.compile(r"\A\$\{\w+:?-(/[\w./-]+)\}\Z")
+_PATH = re.compile(r"\.{0,2}/[\w./-]*[\w-]\Z")
+# Options of starters that take a path which is no program.
+_BEFORE_A_PATH = frozenset(
+    {
+        *(
+            "-v",
+            "--volume",
+            "--mount",
+            "--bind",
+            "-w",
+            "--workdir",
+            "--env-file",
+            "-o",
+            "--output",
+            "-e",
+            "--error",
+            "-f",
+        ),
+        *("-D", "--chdir", "--container-workdir", "--container-mounts", "--root", "--mca", "-x", "-i", "--device"),
+    }
+)
 _SETTING = re.compile(r"[A-Za-z_]\w*=")
 _FINDS_PROGRAM = re.compile(r"\$\((?:which|command -v|type -[pP])\s+([\w.-]+)")
 _HOOK = re.compile(
@@ -307,9 +329,11 @@ class _ShellReader(Programs):
             yield self._hit(command, "unclear", "installs what another file lists")
         elif words[0] == "ssh":
             yield from self._text(command, next((word for word in words[1:] if re.search(r"\s", word)), ""))
-        for word in words[1:]:
+        for before, word in pairwise(words):
             if _SCRIPT_NAME.match(word):
                 self._refer(word, "script", command)
+            elif _PATH.match(word) and before not in _BEFORE_A_PATH:
+                self._refer(word, "program", command)
 
     def _kubernetes(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
         """A program that is run in a pod."""
