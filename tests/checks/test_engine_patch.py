@@ -629,6 +629,8 @@ def test_real_pull_requests(real_clone: Path, number: int, head: str | None, sta
         "make -C tools patch",
         "srun --ntasks=1 ./nowhere.sh",
         "srun --overlap /data/fix",
+        "sed -i s/a/b/ notes.txt.py",
+        "cp x.so $(dirname /usr/lib/x86_64-linux-gnu/libnccl.so)/y",
         "mpirun -np 8 /data/bin/fix",
         "docker run --rm -w /workspace $IMAGE /data/fix",
         "python3 - /data/fix.py <<'E'\nprint(1)\nE\npython3 /data/fix.py",

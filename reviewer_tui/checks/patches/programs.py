@@ -145,9 +145,8 @@ class Programs:
         """Whether a place is the root of the image, or among its libraries. Texts of commands name many others."""
         variable = VARIABLE.match(target)
         values = self._values(variable) if variable else (target,)
-        return any(value == "/" for value in values) or (
-            "$(" not in expanded and rules.SYSTEM_PLACE.search(expanded) is not None
-        )
+        named = target if "$(" in expanded else expanded
+        return any(value == "/" for value in values) or rules.SYSTEM_PLACE.search(named) is not None
 
     def _mounts(self, command: ShellCommand, value: str) -> Iterator[Hit]:
         for path in MOUNTED.findall(self._script.expanded(value)):
@@ -207,7 +206,7 @@ class Programs:
             yield self._hit(command, "unclear", "edits files of a library that the engine uses in place")
         elif rules.LAUNCH_CONFIG.search(self._script.expanded(target)) or rules.LAUNCH_CONFIG.search(command.text):
             yield self._hit(command, "harness", "fills in a recipe or a launch setting")
-        elif re.search(r"\.(?:csv|tsv|log|txt|jsonl)\b", target):
+        elif re.search(r"\.(?:csv|tsv|log|txt|jsonl)[\"'}]*\Z", target):
             return
         elif rules.ORCHESTRATION.search(self._script.expanded(f"{command.folder} {target}")):
             yield self._hit(command, "unclear", "edits the job launcher (srt-slurm)")
