@@ -17,9 +17,9 @@ from reviewer_tui.checks.patches.reading import Hit, Reading, Reference
 from reviewer_tui.checks.patches.rules import (
     CHANGES_BY_NAME,
     ENGINE_BY_NAME,
-    IMAGE_PLACE,
     PATCH_FILE,
     STARTUP_HOOK,
+    is_shipped,
     may_replace,
 )
 from reviewer_tui.checks.patches.shell import read_shell
@@ -192,7 +192,7 @@ class _Review:
             if target in self._others:
                 self._texts[target] = changed_text(self._evidence, self._others.pop(target))
                 waiting.append(target)
-            if target in seen or any(part in target for part in ASIDE):
+            if target in seen or (origin != text.path and any(part in target for part in ASIDE)):
                 continue
             seen.add(target)
             reading = self._read(target, short=_ANY if reference.how == "setup" else _SHORT)
@@ -243,7 +243,7 @@ class _Review:
         name = reference.name
         if reference.how == "setup":
             yield _Touch(origin, self._setup_script(reference))
-        elif reference.how in ("script", "program") and not IMAGE_PLACE.search(name) and not self._lookup.chosen(name):
+        elif reference.how in ("script", "program") and not is_shipped(name) and not self._lookup.chosen(name):
             missing = (
                 "whose name is made at run time" if "$" in name.rpartition("/")[2] else "which is not in the repository"
             )

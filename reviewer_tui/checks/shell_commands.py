@@ -20,12 +20,18 @@ from reviewer_tui.launch.syntax import (
     Background,
     Block,
     Case,
+    Comparison,
+    Compute,
+    Condition,
     CountedFor,
+    Expression,
     For,
     Function,
     Group,
     If,
+    Junction,
     Literal,
+    Negation,
     Parameter,
     Part,
     Pipeline,
@@ -55,8 +61,7 @@ class ShellCommand(msgspec.Struct, frozen=True, kw_only=True):
     """One command. `words` are as written, without quotes, variables as `${NAME}`; `line` to `end_line` (from 1,
     inclusive) are its lines, here-documents included; `targets` are the files its output goes to; `source` is the file
     it reads, `stdin` the text of its here-documents; `folder` is the argument of the `cd` before it; `piped` is the
-    program whose output it reads and `feeds` the one that reads its own (`?`: another kind of command); `function` is
-    the function it stands in."""
+    program whose output it reads (`?`: another kind of command); `function` is the function it stands in."""
 
     words: tuple[str, ...]
     line: int
@@ -68,7 +73,6 @@ class ShellCommand(msgspec.Struct, frozen=True, kw_only=True):
     stdin_line: int = 0
     folder: str = ""
     piped: str = ""
-    feeds: str = ""
     function: str = ""
 
     @property
@@ -139,7 +143,7 @@ class Script:
             return
         match statement:
             case Simple():
-                self._simple(statement, depth, piped="", feeds="")
+                self._simple(statement, depth, piped="")
             case Pipeline():
                 self._pipeline(statement, depth)
             case AndOr():
@@ -155,14 +159,21 @@ class Script:
                 blocks = [block for branch in statement.branches for block in branch]
                 self._blocks([*blocks, *([statement.otherwise] if statement.otherwise else [])], depth)
             case Case():
-                self._word(statement.subject, depth)
+                for word in (statement.subject, *(word for item in statement.items for word in item.patterns)):
+                    self._word(word, depth)
                 self._blocks([item.body for item in statement.items], depth)
             case For():
                 for word in statement.words or ():
                     self._put(statement.name, self._word(word, depth))
                 self._block(statement.body, depth + 1)
             case CountedFor():
+                for word in (statement.start, statement.condition, statement.step):
+                    self._word(word, depth)
                 self._block(statement.body, depth + 1)
+            case Compute():
+                self._word(statement.expression, depth)
+            case Condition():
+                self._test(statement.test, depth)
             case While():
                 self._blocks([statement.condition, statement.body], depth)
             case Function():
@@ -173,11 +184,21 @@ class Script:
                 self._folder, self._function = outer
             case Unreadable():
                 self._stop(statement.line, statement.message)
-            case _:
-                pass
         redirects = getattr(statement, "redirects", ())
         if redirects and not isinstance(statement, Simple):
             self._redirected(statement.line, redirects, depth)
+
+    def _test(self, test: Expression, depth: int) -> None:
+        match test:
+            case Comparison():
+                for word in (test.left, test.right):
+                    if word is not None:
+                        self._word(word, depth)
+            case Negation():
+                self._test(test.inner, depth)
+            case Junction():
+                self._test(test.left, depth)
+                self._test(test.right, depth)
 
     def _blocks(self, blocks: list[Block], depth: int) -> None:
         for block in blocks:
@@ -185,9 +206,9 @@ class Script:
 
     def _pipeline(self, pipeline: Pipeline, depth: int) -> None:
         programs = [self._program(stage) if isinstance(stage, Simple) else "?" for stage in pipeline.stages]
-        for stage, before, after in zip(pipeline.stages, ["", *programs], [*programs[1:], ""], strict=False):
+        for stage, before in zip(pipeline.stages, ["", *programs], strict=False):
             if isinstance(stage, Simple):
-                self._simple(stage, depth, piped=before, feeds=after)
+                self._simple(stage, depth, piped=before)
             else:
                 self._statement(stage, depth)
 
@@ -197,7 +218,7 @@ class Script:
 
     # -- commands -------------------------------------------------------------------------------------------------
 
-    def _simple(self, simple: Simple, depth: int, *, piped: str, feeds: str) -> None:
+    def _simple(self, simple: Simple, depth: int, *, piped: str) -> None:
         assignments = tuple((item.name, self._assigned(item, depth)) for item in simple.assignments)
         words: list[str] = []
         for item in simple.words:
@@ -220,7 +241,6 @@ class Script:
             stdin_line=stdin_line + self._shift if stdin_line else 0,
             folder=self._folder,
             piped=piped,
-            feeds=feeds,
             function=self._function,
         )
         self.commands.append(command)

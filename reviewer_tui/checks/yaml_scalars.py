@@ -20,13 +20,14 @@ MAX_DEPTH = 64
 
 class Scalar(msgspec.Struct, frozen=True):
     """One value: the keys that lead to it (list elements add none), its text, and the line (from 1) where the text
-    begins. `key` is the nearest key, empty at the top; `sequence` tells the list it is an element of (0: of none). What
-    an alias stands for is there again, at the alias's line."""
+    begins. `key` is the nearest key, empty at the top; `sequence` tells the list it is an element of (0: of none),
+    `mapping` the mapping it stands in (0: in none). What an alias stands for is there again, at the alias's line."""
 
     keys: tuple[str, ...]
     value: str
     line: int
     sequence: int = 0
+    mapping: int = 0
 
     @property
     def key(self) -> str:
@@ -48,9 +49,11 @@ class _Frame:
     """An open collection. In a mapping `key` is None while a key is due, and the key's text while its value is.
     `anchor` names it; `start` and `depth` are how many values and keys came before it."""
 
-    def __init__(self, *, sequence: int, anchor: str | None = None, start: int = 0, depth: int = 0) -> None:
-        self.sequence = sequence
-        self.is_mapping = sequence == 0
+    def __init__(
+        self, *, sequence: int = 0, mapping: int = 0, anchor: str | None = None, start: int = 0, depth: int = 0
+    ) -> None:
+        self.sequence, self.mapping = sequence, mapping
+        self.is_mapping = mapping > 0
         self.key: str | None = None
         self.key_is_open = False
         self.anchor, self.start, self.depth = anchor, start, depth
@@ -68,10 +71,10 @@ class _Frame:
 
 class _Reader:
     def __init__(self) -> None:
-        self._stack = [_Frame(sequence=-1)]
+        self._stack = [_Frame()]
         self._found: list[Scalar] = []
         self._anchors: dict[str, tuple[Scalar, ...]] = {}
-        self._sequences = 0
+        self._collections = 0
 
     def read(self, events: Iterator[yaml.Event]) -> list[Scalar]:
         for event in events:
@@ -101,24 +104,24 @@ class _Reader:
         if event.anchor is not None:
             self._anchors[event.anchor] = (Scalar((), event.value, line),)
         if not (frame.is_mapping and frame.key is None):
-            self._add(Scalar(self._keys(), event.value, line, max(frame.sequence, 0)))
+            self._add(Scalar(self._keys(), event.value, line, frame.sequence, frame.mapping))
 
     def _alias(self, event: yaml.AliasEvent, frame: _Frame) -> None:
         line = (event.start_mark.line if event.start_mark else 0) + 1
         for scalar in self._anchors.get(event.anchor or "", ()):
-            sequence = scalar.sequence or max(frame.sequence, 0)
-            self._add(Scalar((*self._keys(), *scalar.keys), scalar.value, line, sequence))
+            inside = (scalar.sequence, scalar.mapping) if scalar.sequence or scalar.mapping else None
+            sequence, mapping = inside or (frame.sequence, frame.mapping)
+            self._add(Scalar((*self._keys(), *scalar.keys), scalar.value, line, sequence, mapping))
 
     def _open(self, event: yaml.CollectionStartEvent, frame: _Frame) -> None:
         if len(self._stack) > MAX_DEPTH:
             raise ValueError("too deep")
         frame.opens()
-        sequence = 0
-        if isinstance(event, yaml.SequenceStartEvent):
-            self._sequences += 1
-            sequence = self._sequences
+        self._collections += 1
+        is_list = isinstance(event, yaml.SequenceStartEvent)
+        sequence, mapping = (self._collections, 0) if is_list else (0, self._collections)
         start, depth = len(self._found), len(self._keys())
-        self._stack.append(_Frame(sequence=sequence, anchor=event.anchor, start=start, depth=depth))
+        self._stack.append(_Frame(sequence=sequence, mapping=mapping, anchor=event.anchor, start=start, depth=depth))
 
     def _add(self, scalar: Scalar) -> None:
         if len(self._found) >= MAX_SCALARS:
@@ -128,4 +131,4 @@ class _Reader:
 
 def _below(scalar: Scalar, depth: int) -> Scalar:
     """A value as it is seen from inside a collection that this many keys lead to."""
-    return Scalar(scalar.keys[depth:], scalar.value, scalar.line, scalar.sequence)
+    return Scalar(scalar.keys[depth:], scalar.value, scalar.line, scalar.sequence, scalar.mapping)

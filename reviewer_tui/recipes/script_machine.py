@@ -10,6 +10,7 @@ import functools
 import itertools
 import json
 import math
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -573,7 +574,9 @@ def _is_number(value: Any) -> bool:
 
 
 def _parsed_float(value: Any = UNDEFINED, *_: Any) -> Any:
-    return normal(to_number(value))
+    """The number that a text begins with."""
+    found = re.match(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", to_text(value).strip())
+    return normal(float(found[0])) if found else math.nan
 
 
 def _parsed_int(text: Any = UNDEFINED, *_: Any) -> Any:

@@ -203,15 +203,18 @@ class Widget:
         Where the script cannot be evaluated for a selection, or fails in a browser as well, there is no command
         (`fails` says why). Raises `UnreadableError` where the options cannot be evaluated or are too many.
         """
-        told: set[str] = set()
+        told: set[tuple[str, str]] = set()
         for count, selection in enumerate(self.offer.selections(hardware)):
             if count >= MAX_SELECTIONS:
                 raise UnreadableError(
                     self.path, f"The widget offers more than {MAX_SELECTIONS} selections.", "too-large"
                 )
             shown = self._shown(selection)
-            if shown.text in told or self.stays(selection):
-                told.add(shown.text)
+            # Pages file a command under its hardware, so the same text there is no other arm.
+            here = shown.selection.get(self.hardware_option or "", ""), shown.text
+            if here in told or self.stays(selection):
+                if shown.text:
+                    told.add(here)
                 yield shown
 
     def _shown(self, selection: Mapping[str, Any]) -> WidgetCommand:

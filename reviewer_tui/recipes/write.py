@@ -377,7 +377,7 @@ def _command(
         text=text,
         covers=covers,
         remarks=beside
-        if covers
+        if covers or len(variant.roles) == 1
         else (*beside, "Commands of several processes are not read back; compare them by hand."),
     )
 

@@ -84,7 +84,8 @@ def test_scalars_know_their_lines_and_aliases_stand_for_what_they_name() -> None
         ("f", "g", 10),
         ("f", "h", 10),
     ]
-    assert [s.sequence for s in found[-4:]] == [3, 3, 3, 3]
+    assert len({s.sequence for s in found[-4:]}) == 1
+    assert found[-1].sequence > 0
     assert found[-1].keys == ("i", "f")
 
 

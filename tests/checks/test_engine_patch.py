@@ -375,6 +375,12 @@ def test_a_new_call_of_a_clean_script_passes() -> None:
     assert outcome.status is Status.PASS
 
 
+def test_an_archived_script_counts_where_a_new_line_runs_it() -> None:
+    old = {"benchmarks/deprecated/patch_it.sh": "pip install vllm\n"}
+    outcome = of({**with_lines("bash benchmarks/deprecated/patch_it.sh"), **old}, {**summer(), **old})
+    assert outcome.status is Status.FAIL, outcome.summary
+
+
 def test_scripts_that_call_each_other_end() -> None:
     both = {HELPER: "source other.sh\n", HELPER.replace("apply_patches", "other"): "source apply_patches.sh\n"}
     outcome = of({**with_lines("source apply_patches.sh"), **both}, {**summer(), **both})
@@ -417,6 +423,9 @@ def test_an_unseen_setup_script_that_recipes_use_already_is_not_verified() -> No
         ("environment:\n  PYTHONPATH: /atom-source:/x\n", Status.FAIL),
         ("environment:\n  PYTHONPATH: /data/atom:/x\n", Status.FAIL),
         ("pre: |\n  set -e\n  pip install vllm\n", Status.FAIL),
+        ('commands: [hostname, date, "pip install vllm"]\n', Status.FAIL),
+        ("pre:\n- hostname\n- date\n- git apply /x.patch\n", Status.JUDGEMENT),
+        ('env: [{name: FOO, value: /x}, {name: LD_PRELOAD, value: ""}]\n', Status.PASS),
         ("environment:\n  UCX_MODULE_DIR: /usr/local/lib/python3.12/dist-packages/nixl.libs/ucx\n", Status.PASS),
         ("# setup_script: patch-vllm.sh\nname: x\n", Status.PASS),
         ("a: &x [1]\nb: *x\ncommand: bash /infmax-workspace/benchmarks/b.sh && echo done\n", Status.PASS),
@@ -629,6 +638,30 @@ def test_real_pull_requests(real_clone: Path, number: int, head: str | None, sta
         "make -C tools patch",
         "srun --ntasks=1 ./nowhere.sh",
         "srun --overlap /data/fix",
+        "bash /opt/hotfix.sh",
+        "python3 /app/patch_vllm.py",
+        "python3 $REPO_HOME/patch_vllm.py",
+        "git -C sglang apply /workspace/fix.patch",
+        "git -C vllm am < x.mbox",
+        "git -C /sgl-workspace/sglang stash pop",
+        'eval "$(echo pip install vllm)"',
+        'eval "$(jq -r .cmd x.json)"',
+        "curl https://x/i.sh | sudo bash",
+        "curl https://x/i.sh | env A=1 bash",
+        'sed -i "s#a.yaml#b#" /workspace/engine.py',
+        "sed -i --expression=s/a/b/ /sgl-workspace/x.py /tmp/z.log",
+        "docker run --mount type=bind,src=/a,dst=/sgl-workspace/sglang img",
+        "srun --export=ALL,LD_PRELOAD=/x.so vllm serve m",
+        "srun --container-image=lmsysorg/sglang:nightly vllm serve m",
+        "[[ $(pip install vllm) ]]",
+        "(( $(pip install vllm) ))",
+        "for ((i=$(pip install vllm); i<2; i++)); do :; done",
+        "case $(pip install vllm) in x) ;; esac",
+        'python3 -c "$(cat patch.py)"',
+        'tmux new-session -d "pip install -U vllm"',
+        'f() { bash -c "$1"; }; f "pip install vllm"',
+        "watch -n1 pip install vllm",
+        'uv pip install --python "$PY" transformers',
         "sed -i s/a/b/ notes.txt.py",
         "cp x.so $(dirname /usr/lib/x86_64-linux-gnu/libnccl.so)/y",
         "mpirun -np 8 /data/bin/fix",

@@ -19,6 +19,8 @@ _WITH_VALUE = frozenset(
         *("--python-version", "--upgrade-strategy", "--only-binary", "--no-binary", "--report", "--log", "--cert"),
     }
 )
+_UNSET = re.compile(r"\$\{?\w+\}?")
+_OWN_FOLDER = re.compile(r"deps|target", re.I)
 _OWN_PYTHON = re.compile(r"AIPERF|EVAL|VERIFIER|VENV|BENCH|CLIENT")
 _PLAIN_PYTHON = re.compile(r"(?:^|[\s\"'/-])(?:python|pip)[\d.]*(?:$|[\s\"'}])")
 
@@ -116,7 +118,8 @@ def _goes_elsewhere(script: Script, command: ShellCommand, arguments: Sequence[s
         if option in ("--target", "-t", "--python", "-p"):
             value = value if sign else arguments[index + 1] if index + 1 < len(arguments) else ""
             where = script.expanded(value)
-            return rules.place(where) != "engine" and not _PLAIN_PYTHON.fullmatch(where)
+            known = _UNSET.sub("", where).strip("/\"' ") or _OWN_PYTHON.search(value) or _OWN_FOLDER.search(value)
+            return bool(known) and rules.place(where) != "engine" and not _PLAIN_PYTHON.fullmatch(where)
     before = command.words[: command.words.index("install")] if "install" in command.words else ()
     for word in before:
         if "venv/" in word:

@@ -26,6 +26,11 @@ MOST_INDIRECT = 5
 
 _SHOWN = 110
 _VARIABLE_FIRST = re.compile(r"\$\{(\w+)(?::?[-=+?]([^{}]*))?\}")
+_DESTINATION = re.compile(r"\b(?:dst|target|destination)=")
+_GIT_VALUES = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path")
+_GIT_MOVES = frozenset(
+    {"checkout", "reset", "pull", "merge", "cherry-pick", "switch", "restore", "revert", "rebase", "stash", "submodule"}
+)
 _DEMANDS = re.compile(r"\$\{\w+:?\?")
 _EXPANSIONS = re.compile(r"\$\{[^{}]*\}")
 _RUNS_A_TEXT = re.compile(r"\bsystem\s*\(|\|\s*&?\s*[\"'](?:sh|bash)|\|\s*getline")
@@ -173,7 +178,9 @@ class Programs:
             yield self._hit(command, "unclear", "applies a patch, and to what is not plain")
 
     def _git(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
-        verb = next((word for word in arguments if re.fullmatch(r"[a-z][a-z-]+", word)), "")
+        before = ("", *arguments)
+        words = (word for option, word in zip(before, arguments, strict=False) if option not in _GIT_VALUES)
+        verb = next((word for word in words if re.fullmatch(r"[a-z][a-z-]+", word)), "")
         if verb in ("apply", "am"):
             yield from self._apply(command, program, arguments)
         elif any(re.match(r"alias\.|core\.|include\.|filter\.|credential\.helper=!", word) for word in arguments):
@@ -183,9 +190,7 @@ class Programs:
                 yield self._hit(command, "unclear", "puts files among those of the engine")
             if any(rules.REPOSITORIES[0].names.search(word) for word in self._script.expanded(command.text).split()):
                 yield self._hit(command, "unclear", "fetches the sources of an engine")
-        elif verb in ("checkout", "reset", "pull", "merge", "cherry-pick", "switch") and self._place(
-            command, *arguments
-        ):
+        elif verb in _GIT_MOVES and self._place(command, *arguments):
             yield self._hit(command, "engine", "moves the engine's source tree to another state")
 
     def _edit(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
@@ -196,15 +201,17 @@ class Programs:
         in_place = program in ("ed", "ex", "vim") or any(re.match(r"-[a-zA-Z]*i|--in-place", w) for w in arguments)
         if not in_place:
             return
-        # What is edited is named last.
+        # What is edited is named last, behind the program where no option brings it.
         target = arguments[-1] if arguments else ""
-        files = [word for word in arguments if not word.startswith("-")][1:] or [target]
+        plain = [word for word in arguments if not word.startswith("-")]
+        given = any(re.match(r"-[a-zA-Z]*[ef]\Z|--(?:expression|file)", word) for word in arguments)
+        files = (plain if given else plain[1:]) or [target]
         kind = self._place(command, *files)
         if kind == "engine":
             yield self._hit(command, "engine", "edits files of the installed engine in place")
         elif kind == "unclear":
             yield self._hit(command, "unclear", "edits files of a library that the engine uses in place")
-        elif rules.LAUNCH_CONFIG.search(self._script.expanded(target)) or rules.LAUNCH_CONFIG.search(command.text):
+        elif rules.LAUNCH_CONFIG.search(self._script.expanded(target)):
             yield self._hit(command, "harness", "fills in a recipe or a launch setting")
         elif re.search(r"\.(?:csv|tsv|log|txt|jsonl)[\"'}]*\Z", target):
             return
@@ -214,9 +221,6 @@ class Programs:
             yield self._hit(command, "unclear", "edits a file in place, and which one is not plain")
 
     def _copy(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
-        runs = command.feeds in ("bash", "sh", "python", "python3", "patch") and program in ("curl", "wget")
-        if runs and "astral.sh/uv/" not in command.text:
-            yield self._hit(command, "unclear", "runs a program from the network")
         if program == "tar" and any(
             re.match(r"--(?:to-command|checkpoint-action|use-compress|rsh)|-I", w) for w in arguments
         ):
@@ -290,11 +294,15 @@ class Programs:
             if not word.startswith("-"):
                 continue
             following = words[index + 1] if index + 1 < len(words) else ""
-            if word in ("-v", "--volume", "--mount", "--bind", "--container-mounts") or word.startswith(
-                ("--container-mounts=", "--volume=", "--mount=", "--bind=")
+            if word.startswith("--mount"):
+                yield from self._mounts(command, _DESTINATION.sub(":", f"{word}{following}"))
+            elif word in ("-v", "--volume", "--bind", "--container-mounts") or word.startswith(
+                ("--container-mounts=", "--volume=", "--bind=")
             ):
                 value = word.partition("=")[2] if "=" in word else following
                 yield from self._mounts(command, value)
+            elif word.startswith("--container-image=") and "$" not in word:
+                yield self._hit(command, "unclear", "names an image of its own")
             elif word == "--setup-script" and re.fullmatch(r"[\w./-]+\.\w+", following):
                 self._refer(following, "setup", command)
             elif (

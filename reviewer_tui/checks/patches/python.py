@@ -214,7 +214,7 @@ class _Program(ast.NodeVisitor):
         reading = self._read_shell("", said).at(node.lineno, node.end_lineno or node.lineno)
         self.hits.extend(hit for hit in reading.hits if hit.kind != "harness")
         for item in reading.references:
-            if item.how in ("script", "program", "setup", "patch") and not rules.IMAGE_PLACE.search(item.name):
+            if item.how in ("script", "program", "setup", "patch") and not rules.is_shipped(item.name):
                 self._add(node, "unclear", f"runs {item.name}, which was not read")
 
 

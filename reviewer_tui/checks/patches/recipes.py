@@ -86,7 +86,7 @@ def _brought(scalar: Scalar) -> Iterator[Hit]:
 def _named_values(values: Iterable[Scalar]) -> Iterator[Hit]:
     """Settings as Kubernetes writes them: an element with a `name` and a `value`."""
     for one, other in pairwise(values):
-        if {one.key, other.key} == {"name", "value"} and one.keys[:-1] == other.keys[:-1]:
+        if {one.key, other.key} == {"name", "value"} and one.mapping == other.mapping:
             name, value = (one, other) if one.key == "name" else (other, one)
             yield from read_setting(name.value, value.value, "", one.line, other.line)
 
@@ -103,9 +103,9 @@ def _commands(path: str, values: Iterable[Scalar]) -> Iterator[Reading]:
             first = elements[0]
             joined = Scalar(first.keys, " ".join(shlex.quote(word) for word in words), first.line)
             yield from _command(path, joined, elements[-1].line)
-        else:
-            for element in elements:
-                yield from _command(path, element, element.line)
+            elements = [element for element in elements if re.search(r"\s", element.value)]
+        for element in elements:
+            yield from _command(path, element, element.line)
 
 
 def _command(path: str, scalar: Scalar, last: int) -> Iterator[Reading]:
@@ -116,7 +116,7 @@ def _command(path: str, scalar: Scalar, last: int) -> Iterator[Reading]:
         return
     reading = read_shell(path, _GITHUB_EXPRESSION.sub("github", scalar.value))
     if not is_command or path.startswith(".github/"):
-        hits = tuple(hit for hit in reading.hits if not hit.what.startswith(UNREAD))
+        hits = tuple(hit for hit in reading.hits if is_command or not hit.what.startswith(UNREAD))
         references = tuple(item for item in reading.references if item.how in _NAMES_A_FILE)
         reading = Reading(hits=hits, references=references)
     yield reading.moved(scalar.line - 1) if "\n" in scalar.value else reading.at(scalar.line, last)

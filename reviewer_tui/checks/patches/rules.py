@@ -111,6 +111,9 @@ IMAGE_PLACE = re.compile(
 )
 """Folders that come with an image, or that a package manager makes in it."""
 
+SHIPPED = re.compile(r"^/(?:usr|s?bin|lib\w*|etc)/|^/(?:opt|app)/[\w.-]+/|^/(?:sgl|vllm)-workspace/|/s?bin/[\w.-]+\Z")
+"""Programs that come with an image, by where they lie."""
+
 # Programs that find where the image keeps a module.
 _FINDS = r"(?:find_spec|import_module|files)\(\s*\\?[\"']"
 _IMPORTS = r"\b(?:import|from)\s+[^\n;]{0,100}?\b"
@@ -284,8 +287,8 @@ KNOWN_PROGRAMS = frozenset(
     rmdir seq sha1sum sha256sum sha512sum shasum shuf sleep sort split stat strings stty sum sync tac tail touch tr
     truncate tsort tty uname uniq uptime users w wc which whoami who xxd yq
     bc cal clear dmesg free gzip gunzip zcat zstd bzip2 xz iostat vmstat top htop lscpu lsmod lspci lsblk mountpoint
-    findmnt swapon fuser umount sysctl ldd nm objdump readelf watch rg ag fd numastat
-    numactl lstopo zip envsubst tmux systemctl redis-cli ray
+    findmnt swapon fuser umount sysctl ldd nm objdump readelf rg ag fd numastat
+    numactl lstopo zip envsubst systemctl redis-cli
     ping ip ifconfig netstat ss nc nslookup dig host route ibv_devinfo ibv_devices ibstat ibstatus nicctl rdma ethtool
     ib_write_bw ib_read_bw ib_send_bw
     nvidia-smi dcgmi rocm-smi amd-smi rocminfo rocm_agent_enumerator hipconfig hy-smi nsys rocprof
@@ -351,6 +354,12 @@ def package_rule(name: str) -> PackageRule:
     """The rule for a package by the name it is installed by."""
     normal = re.sub(r"[-_.]+", "-", name).lower()
     return next((rule for rule in PACKAGES if rule.names.match(normal)), UNKNOWN_PACKAGE)
+
+
+def is_shipped(program: str) -> bool:
+    """Whether a path is a program of the image that does not say by its name that it changes something."""
+    last = program.rpartition("/")[2]
+    return SHIPPED.search(program) is not None and CHANGES_BY_NAME.search(last) is None
 
 
 def place(text: str) -> Kind | None:

@@ -88,9 +88,10 @@ _ONLY_SAYS = frozenset(
 _STARTERS = frozenset(
     {
         *("srun", "sbatch", "salloc", "mpirun", "mpiexec", "docker", "podman", "enroot", "singularity", "apptainer"),
-        *("ssh", "uv", "conda", "mamba", "micromamba", "torchrun"),
+        *("ssh", "uv", "conda", "mamba", "micromamba", "torchrun", "tmux", "screen", "watch", "ray"),
     }
 )
+_TAKE_A_TEXT = ("ssh", "tmux", "screen", "watch")
 
 
 @lru_cache(maxsize=256)
@@ -193,6 +194,8 @@ class _ShellReader(Programs):
             name, sign, value = word.partition("=")
             if sign and name.startswith("--env"):
                 name, sign, value = value.partition("=")
+            elif name == "--export":
+                yield from (tuple(part.split("=", 1)) for part in value.split(",") if "=" in part)  # type: ignore[misc]
             if sign and re.fullmatch(r"(?:-e)?[A-Z_][A-Z0-9_]*", name):
                 yield name.removeprefix("-e"), value
 
@@ -327,7 +330,7 @@ class _ShellReader(Programs):
                 return
         if words[0] == "uv" and any(word in ("add", "sync") for word in words[1:3]):
             yield self._hit(command, "unclear", "installs what another file lists")
-        elif words[0] == "ssh":
+        elif words[0] in _TAKE_A_TEXT or words[0] in self._functions:
             yield from self._text(command, next((word for word in words[1:] if re.search(r"\s", word)), ""))
         for before, word in pairwise(words):
             if _SCRIPT_NAME.match(word):
@@ -359,9 +362,12 @@ class _ShellReader(Programs):
     def _eval(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
         """A text that is made at run time: the values that the script gives its variables are read like scripts."""
         for word in arguments:
-            made_by = re.match(r"\$\((\w+)", word)
-            if made_by and (_PYTHON.match(made_by[1]) or made_by[1] in ("echo", "printf", "jq", "yq", "sed", "grep")):
-                continue  # what makes the text is a command of the script, and read as one
+            made_by = re.match(r"\$\((\w+)\s*", word)
+            if made_by and made_by[1] in ("echo", "printf"):
+                yield from self._text(command, word[made_by.end() :].removesuffix(")"))
+                continue
+            if made_by and _PYTHON.match(made_by[1]):
+                continue  # its own text tells what it prints, and is read as a command of the script
             variable = VARIABLE.match(word)
             values = self._values(variable) if variable else ()
             for value in values:
@@ -385,14 +391,21 @@ class _ShellReader(Programs):
         if command.source and (not name or "-s" in arguments):
             self._refer(command.source, "script", command)
         elif not name or "-s" in arguments:
-            if command.piped not in ("", "curl", "wget") and not command.stdin:
-                yield self._hit(command, "unclear", "runs what comes through a pipe")
+            if not command.stdin:
+                yield from self._through_a_pipe(command)
         elif re.search(r"\$\(.*\b(?:curl|wget)\b", name) or name.rpartition("/")[2] in self._downloads:
             yield self._hit(command, "unclear", "runs a program from the network")
         elif name.startswith("$(") and name.endswith(")"):
             yield self._hit(command, "unclear", "runs a text that is made at run time")
         elif not rules.PLAIN_SOURCES.search(name):
             self._refer(name, "script", command)
+
+    def _through_a_pipe(self, command: ShellCommand) -> Iterator[Hit]:
+        """A program that another one prints; uv's own installer is no part of an engine."""
+        same = (other.text for other in self._script.commands if other.line <= command.line <= other.end_line)
+        if command.piped and not any("astral.sh/uv/" in text for text in same):
+            what = "a program from the network" if command.piped in ("curl", "wget") else "what comes through a pipe"
+            yield self._hit(command, "unclear", f"runs {what}")
 
     def _python(self, command: ShellCommand, arguments: Sequence[str]) -> Iterator[Hit]:
         if "-m" in arguments:
@@ -410,22 +423,23 @@ class _ShellReader(Programs):
         if "-c" in arguments:
             place = arguments.index("-c") + 1
             text = self._script.expanded(arguments[place]) if place < len(arguments) else ""
+            if text.startswith("$(") or VARIABLE.match(text):
+                yield self._hit(command, "unclear", "runs a text that is made at run time")
             yield from self._program_text(command, text, arguments[place + 1 :])
         elif command.stdin:
             yield from self._program_text(command, command.stdin, arguments)
         elif command.source and arguments[:1] in ((), ("-",)):
             self._refer(command.source, "script", command)
         elif arguments[:1] == ("-",):
-            if command.piped not in ("", "curl", "wget"):
-                yield self._hit(command, "unclear", "runs what comes through a pipe")
+            yield from self._through_a_pipe(command)
         else:
             name = next((word for word in arguments if not word.startswith("-")), "")
             if name.rpartition("/")[2] in self._downloads:
                 yield self._hit(command, "unclear", "runs a program from the network")
             elif name:
                 self._refer(name, "script", command)
-            elif command.piped not in ("", "curl", "wget"):
-                yield self._hit(command, "unclear", "runs what comes through a pipe")
+            else:
+                yield from self._through_a_pipe(command)
 
     def _text_for(self, command: ShellCommand, program: str, arguments: Sequence[str]) -> Iterator[Hit]:
         """A here-document for a program that is not Python by its name: a file that is written, or a function or
