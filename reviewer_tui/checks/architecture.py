@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 import msgspec
 
@@ -26,7 +27,7 @@ from reviewer_tui.checks.scope import entry_changed
 from reviewer_tui.checks.serving import Served, absence, can_serve, served
 from reviewer_tui.launch.arguments import ENGINES_WITH_FLAGS
 from reviewer_tui.launch.serve_command import ServeCommand
-from reviewer_tui.launch.text import Unknown
+from reviewer_tui.launch.text import Unknown, unknowns
 from reviewer_tui.model.finding import Finding, Status
 from reviewer_tui.model.part import Part
 from reviewer_tui.model.pull_request import ChangedFile
@@ -206,7 +207,7 @@ class _Review:
         """What new or changed scripts tell their servers beyond what their text shows: overrides that a file or a
         variable brings, and arguments that nothing in the repository tells."""
         for item in self.keys:
-            if item.change.old is None or any(path in self._texts for path in item.own):
+            if _rows_changed(item) or any(path in self._texts for path in item.own):
                 points = launches_at(self._evidence.trees.head).of(item.entry)
                 yield from self._not_known(item, points)
                 yield from self._brought(item, points)
@@ -325,6 +326,12 @@ class _Review:
         return self._at(Status.FAIL, message, path, setting.line)
 
 
+def _rows_changed(item: Served) -> bool:
+    """Whether an entry is new, or says something else than before but for its image."""
+    old, new = item.change.old, item.entry
+    return old is None or {**old.fields, "image": ""} != {**new.fields, "image": ""}
+
+
 def _not_evaluated(point: LaunchPoint) -> Iterator[tuple[str, int | None, str]]:
     """Why what a point starts is not known at all. Files that the repository does not hold are told apart."""
     launch = point.launch
@@ -357,8 +364,16 @@ def _other_checkpoints(point: LaunchPoint) -> Iterator[tuple[tuple[str | Unknown
         found = worker.argument("--model-path", "--model")
         if launch.recipe is not None and (found is None or str(found).rstrip("/") == _MOUNTED_MODEL):
             found = worker.model_name
+        if found is None and launch.recipe is None and not _has_a_model(worker):
+            found = Unknown("the checkpoint of a server that names none", worker.line, worker.path)
         if isinstance(found, str | Unknown) and (isinstance(found, Unknown) or _last(found) != _last(named)):
             yield (found, named), worker
+
+
+def _has_a_model(worker: ServeCommand) -> bool:
+    """Whether a variable that is not known stands where a server's model does; a program's output may be anything."""
+    found = (word.text for before, word in pairwise(worker.argv) if before.text == "serve")
+    return any(piece.reason.startswith("value of ") for text in found for piece in unknowns(text))
 
 
 def _said(what: tuple[str | Unknown, str]) -> tuple[str, str]:

@@ -134,8 +134,17 @@ def _unseen_effects(text: str, path: str, lines: frozenset[int]) -> Iterator[tup
         if command.words[:1] in (("set",), ("unset",)) and not _TRACES.fullmatch(command.text):
             yield command.line, f"what `{command.text[:40]}` does to later commands is not known"
         for name, _ in () if command.words else command.assignments:
-            if not re.search(rf"(?<!\w){re.escape(name)}(?!\w|\+?=)", text):
+            if not _reads(text, name):
                 yield command.line, f"nothing reads {name} here, and whether programs see it is not known"
+
+
+def _reads(text: str, name: str) -> bool:
+    """Whether a line of a script that is no comment uses a variable, or hands it on to programs."""
+    used = re.compile(
+        rf"\$\{{?[#!]?{re.escape(name)}\b|\(\([^\n]*\b{re.escape(name)}\b"
+        rf"|^\s*(?:export|declare|typeset)\b[^\n]*\b{re.escape(name)}\b"
+    )
+    return any(used.search(line) for line in text.split("\n") if not line.lstrip().startswith("#"))
 
 
 def _unknown(path: str | None, line: int | None, what: str) -> Comparison:

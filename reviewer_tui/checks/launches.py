@@ -12,7 +12,7 @@ import msgspec
 from reviewer_tui.checks.check import Evidence
 from reviewer_tui.checks.patches.definitions import sets
 from reviewer_tui.checks.scope import submitted
-from reviewer_tui.checks.server_words import outside_words
+from reviewer_tui.checks.server_words import outside_words, substitutes
 from reviewer_tui.launch.environment import environment_of, settings_of
 from reviewer_tui.launch.points import Launch, launch_of
 from reviewer_tui.launch.serve_command import ServeCommand
@@ -138,10 +138,6 @@ class LaunchPoint:
         what a server is told. False is certain as far as the repository holds the files."""
         return self.labelled or self._launches.mention(self, _SPECULATION) or self._launches.leaves_open(self)
 
-    def mentions(self, pattern: re.Pattern[bytes]) -> bool:
-        """Whether any script, recipe or helper behind the row matches a pattern."""
-        return self._launches.mention(self, pattern)
-
     def reads(self, pattern: re.Pattern[bytes]) -> bool:
         """Whether any file that the launch read matches a pattern."""
         return any(self._launches.text_matches(path, pattern) for path in self.launch.sources)
@@ -240,7 +236,12 @@ class Launches:
 
     def leaves_open(self, point: LaunchPoint) -> bool:
         """Whether the texts behind a row alone show that a server is told something which no file of it tells."""
-        return self.mention(point, _OPTIONS_FILE) or bool(self._from_outside(point))
+        scripts = (file.path for file in self.files(point) if file.role == "script" and file.path is not None)
+        return (
+            self.mention(point, _OPTIONS_FILE)
+            or bool(self._from_outside(point))
+            or any(substitutes(path, read_text(self._tree, path) or "") for path in scripts)
+        )
 
     def _from_outside(self, point: LaunchPoint) -> tuple[Untold, ...]:
         """Variables among the words of serve commands that neither the script, nor its helpers, launcher or row set."""

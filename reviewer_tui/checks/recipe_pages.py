@@ -42,11 +42,11 @@ def _revisions(evidence: Evidence, judged: JudgedLink) -> Iterator[tuple[Tree | 
     """Where to read what a link stands for: the tree if it is at hand, and what to say if not."""
     repository, trees = judged.link.repository or "", evidence.trees.upstream
     commit = judged.upstream.merge_commit if judged.upstream else None
-    if judged.link.form == "pull_request" and commit:
+    if judged.link.form == "pull_request":
         merged = (
             f"The recipe files of {repository}#{judged.link.number} as merged are not at hand. {how_to_get(repository)}"
         )
-        yield trees.get(f"{repository}@{commit}"), merged
+        yield trees.get(f"{repository}@{commit}") if commit else None, merged
     yield trees.get(repository), f"The published pages of {repository} are not at hand. {how_to_get(repository)}"
 
 

@@ -23,7 +23,11 @@ from reviewer_tui.sweeps.serving import serving_at
 
 _OF_THE_POINT = frozenset({"conc", "exp-name"})
 # A test for one concurrency: `[ "$CONC" -eq 4 ]`, `[[ $CONC == 4 ]]`, `((CONC == 4))`, `case "$CONC" in`.
-_ONE_CONCURRENCY = re.compile(rb"\$\{?CONC\}?\"?\s+(?:-eq|-ne|==?|!=)\s|\(\(\s*CONC\s*[=!]=|\bcase\s+\"?\$\{?CONC\b")
+_ONE_CONCURRENCY = re.compile(
+    rb"\$\{?CONC\}?\"?\s+(?:-eq|-ne|==?|!=|=~)\s|(?:-eq|-ne|==?|!=)\s+\"?\$\{?CONC\b|\(\(\s*CONC\s*[=!]=|\bcase\s+\"?\$\{?CONC\b"
+    rb"|\[\"?\$\{?CONC\}?\"?\]"
+)
+_THRESHOLD = re.compile(rb"\bCONC\b\}?\"?\s*(?:-[gl][te]\b|[<>]=?)|(?:-[gl][te]|[<>]=?)\s*\"?\$?\{?CONC\b")
 
 
 class Unread(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,9 +158,10 @@ class _Reader:
         return {None if variant is None else likeness(variant, MATERIAL) for variant in variants}
 
     def _asks_for_one(self, point: LaunchPoint) -> bool:
-        """Whether a script behind the point tests for one concurrency alone."""
-        sources = self._launch(point).sources
-        return any(_ONE_CONCURRENCY.search(self._tree.read(path) or b"") for path in sources)
+        """Whether a script behind the point tests for one concurrency alone, or for more than one threshold."""
+        texts = [self._tree.read(path) or b"" for path in self._launch(point).sources]
+        several = any(len(_THRESHOLD.findall(text)) > 1 for text in texts)
+        return several or any(_ONE_CONCURRENCY.search(text) for text in texts)
 
     def _launch(self, point: LaunchPoint) -> Launch:
         """What this very row starts: launches that several rows share leave open what one alone makes certain."""

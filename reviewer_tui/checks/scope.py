@@ -73,7 +73,7 @@ def lengths_of(item: dict[str, Any]) -> tuple[int, int] | None:
 def _whole(value: object) -> int | None:
     try:
         number = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else None
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return int(number) if number is not None and number.is_integer() else None
 

@@ -124,8 +124,8 @@ class _Reader:
         self._stack.append(_Frame(sequence=sequence, mapping=mapping, anchor=event.anchor, start=start, depth=depth))
 
     def _add(self, scalar: Scalar) -> None:
-        if len(self._found) >= MAX_SCALARS:
-            raise ValueError("too many values")
+        if len(self._found) >= MAX_SCALARS or len(scalar.keys) > MAX_DEPTH:
+            raise ValueError("too many values, or too deep")
         self._found.append(scalar)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -43,6 +44,7 @@ class Remembered(Generic[T]):
 
     def __init__(self, most: int) -> None:
         self._most = most
+        self._lock = threading.Lock()
         self._known: OrderedDict[bytes, tuple[dict[str, str | None], dict[str, tuple[str, ...]], T]] = OrderedDict()
 
     def get(self, tree: Tree, question: bytes, work_out: Callable[[Tree], T]) -> T:
@@ -53,12 +55,17 @@ class Remembered(Generic[T]):
             if all(tree.blob(path) == blob for path, blob in blobs.items()) and all(
                 tree.list(prefix) == paths for prefix, paths in lists.items()
             ):
-                self._known.move_to_end(question)
+                self._keep(question, known)
                 return result
         watched = Watched(tree)
         result = work_out(watched)
-        self._known[question] = watched.blobs, watched.lists, result
-        self._known.move_to_end(question)
-        if len(self._known) > self._most:
-            self._known.popitem(last=False)
+        self._keep(question, (watched.blobs, watched.lists, result))
         return result
+
+    def _keep(self, question: bytes, known: tuple[dict[str, str | None], dict[str, tuple[str, ...]], T]) -> None:
+        """Puts a result last; several threads of the workstation may do so at once."""
+        with self._lock:
+            self._known[question] = known
+            self._known.move_to_end(question)
+            if len(self._known) > self._most:
+                self._known.popitem(last=False)

@@ -118,8 +118,14 @@ class ServeCommand(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def open(self) -> tuple[Unknown, ...]:
-        """Why there may be arguments that are not listed. What stands in the place of the model is taken for it."""
-        models = (word.text for before, word in pairwise(self.argv) if before.text in _BEFORE_A_MODEL)
+        """Why there may be arguments that are not listed. What stands in the place of the model is taken for it,
+        unless an option names the model."""
+        named = any(word.text in _MODEL_FLAGS for word in self.argv)
+        models = (
+            word.text
+            for before, word in pairwise(self.argv)
+            if before.text in _BEFORE_A_MODEL and not (before.text == "serve" and named)
+        )
         chosen = {piece for text in models for piece in unknowns(text)}
         return tuple(reason for reason in self.arguments.open if reason not in chosen)
 

@@ -302,7 +302,6 @@ class _Interpreter(Builtins):
 
     def _cases(self, statement: Case) -> int:
         subject = self.text(statement.subject)
-        self.state.status = True
         possible: list[int] = []
         for number, item in enumerate(statement.items):
             found = self._case_matches(subject, item.patterns)
@@ -311,8 +310,6 @@ class _Interpreter(Builtins):
             if found:
                 break
         else:
-            if not possible:
-                return ON
             possible.append(len(statement.items))
         if len(possible) == 1:
             return self._case_body(statement, possible[0])
@@ -331,6 +328,9 @@ class _Interpreter(Builtins):
         return None if unsure else False
 
     def _case_body(self, statement: Case, number: int) -> int:
+        """The body of a pattern, which sees the status of what came before; no body at all succeeds."""
+        if number >= len(statement.items) or not statement.items[number].body.statements:
+            self.state.status = True
         while number < len(statement.items):
             item = statement.items[number]
             flow = self._block(item.body)

@@ -190,6 +190,8 @@ class Builtins(Conditions):
                     self._declared(name, options, plain.name, plain)
                 else:
                     self._declared(name, options, text, None)
+        # The declaration succeeds, whatever became of a substitution in it.
+        self.state.status = True
         return ON
 
     def _declare(self, arguments: list[Argument], command: Simple) -> int:

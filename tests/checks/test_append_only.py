@@ -322,3 +322,9 @@ def test_more_concurrencies_of_a_row_are_additions() -> None:
 def test_real_pull_requests(real_clone: Path, number: int, status: str) -> None:
     outcome = real_outcome(decide, real_clone, number)
     assert outcome.status == status
+
+
+@pytest.mark.parametrize("lines", [("# VLLM_FAST: faster", "VLLM_FAST=1"), ('echo "VLLM_FAST is on"', "VLLM_FAST=1")])
+def test_a_word_in_a_comment_or_a_message_reads_no_variable(lines: tuple[str, ...]) -> None:
+    outcome = with_script(*lines)
+    assert outcome.status is Status.JUDGEMENT, outcome.summary

@@ -123,6 +123,21 @@ def test_a_rule_for_a_field_is_about_its_whole_name(field: str) -> None:
     assert outcome.status in (Status.FAIL, Status.JUDGEMENT), outcome.summary
 
 
+def test_a_program_whose_output_stands_for_the_model_is_not_verified() -> None:
+    files = summer()
+    serve = "#!/usr/bin/env bash\nvllm serve $(cat /opts) --port 1 &\n"
+    outcome = of({**files, SCRIPT: serve})
+    assert outcome.status is Status.UNVERIFIED, outcome.summary
+
+
+def test_an_entry_that_names_another_model_is_held_to_the_script_that_did_not_change() -> None:
+    files = summer()
+    base = {**files, SCRIPT: str(files[SCRIPT]).replace("$MODEL", "org/Model")}
+    base = {**base, NVIDIA: NVIDIA_MASTER.replace("nvidia/Qwen3.5-397B-A17B-NVFP4-V2", "org/Model")}
+    outcome = of({**base, NVIDIA: str(base[NVIDIA]).replace("org/Model", "org/Other")}, base)
+    assert outcome.status is Status.JUDGEMENT, outcome.summary
+
+
 def test_open_arguments_of_an_unchanged_script_are_as_they_were() -> None:
     base = serving_with("$EXTRA_FROM_CI")
     outcome = of({**base, NVIDIA: NVIDIA_MASTER.replace("v0.5.14", "v0.5.15")}, base)

@@ -549,3 +549,10 @@ def test_what_must_match_and_only_the_recipe_sets_is_for_a_person(only_theirs: s
     origin = {"repository": SGLANG, "path": "p.mdx", "commit": "c", "url": "u"}
     compared = compare([variant({"--tp": 4})], read_fenced(page, origin).arms).variants[0]
     assert standing_of(compared, ()).status is status
+
+
+def test_a_merged_link_whose_merge_commit_is_not_known_fails_nothing() -> None:
+    evidence = worked_example(
+        text=sign_off(link()), pulls=[pull(merge_commit=None)], upstream_trees={SGLANG: upstream("before")}
+    )
+    assert decide(evidence).status is Status.UNVERIFIED

@@ -264,6 +264,7 @@ def test_options_in_a_file_that_is_not_known_are_open(file: str) -> None:
 def test_what_stands_for_the_model_leaves_no_arguments_open() -> None:
     assert server("M=$(cat /data/m); vllm serve $M --port 1").open == ()
     assert server("M=$(cat /data/m); vllm serve $MODEL $M --port 1").open
+    assert server('M=$(cat /data/m); vllm serve $M --model "$MODEL" --port 1').open
 
 
 def test_external_names_are_open() -> None:

@@ -350,3 +350,13 @@ wait_for
         ("last", ()),
     ]
     assert found.ended is None
+
+
+def test_a_declaration_succeeds_whatever_became_of_a_substitution_in_it() -> None:
+    found = run("set -e\npick() { echo $1; false; }\nserve one\nexport K=$(pick 1)\nserve two\n")
+    assert [words(command) for command in calls(found)] == [["one"], ["two"]]
+
+
+def test_the_body_of_a_pattern_sees_the_status_before_it() -> None:
+    found = run('false\ncase a in a) A="$?" ;; esac\nserve $A\nfalse\ncase a in a) ;; esac\nserve $?\n')
+    assert [words(command) for command in calls(found)] == [["1"], ["0"]]
