@@ -15,6 +15,7 @@ from reviewer_tui.checks.patches.files import read_file
 from reviewer_tui.model.finding import Finding, Status
 from reviewer_tui.model.part import partial, unavailable
 from reviewer_tui.model.pull_request import ChangedFile
+from tests.checks.patches.forms import MULTI_NODE
 from tests.checks.real import real_outcome
 from tests.evidence import NVIDIA, NVIDIA_MASTER, SCRIPT, evidence_of, summer
 from tests.policy.autumn import autumn_files
@@ -38,26 +39,6 @@ https://github.com/sgl-project/sglang/pull/1
 
 ## Removal plan
 Drop it with the next image.
-"""
-MULTI_NODE = """\
-kimik3-fp4-gb200-dynamo-vllm:
-  image: vllm/vllm-openai:v1
-  model: moonshotai/Kimi-K3
-  model-prefix: kimik3
-  runner: b200
-  precision: fp4
-  framework: dynamo-vllm
-  multinode: true
-  disagg: false
-  scenarios:
-    fixed-seq-len:
-    - isl: 8192
-      osl: 1024
-      search-space:
-      - conc-list: [8]
-        prefill: { num-worker: 1, tp: 8, ep: 1, dp-attn: false,
-          additional-settings: ["CONFIG_FILE=recipes/vllm/kimi/agg.yaml"] }
-        decode: { num-worker: 0, tp: 8, ep: 1, dp-attn: false }
 """
 
 

@@ -14,6 +14,26 @@ RECIPE = f"{RECIPES}/vllm/qwen/agg.yaml"
 LAUNCHER = "runners/launch_b200-dgxc.sh"
 PLACE = "/usr/local/lib/python3.12/dist-packages/vllm"
 LOOK = (Status.FAIL, Status.UNVERIFIED, Status.JUDGEMENT)
+MULTI_NODE = """\
+kimik3-fp4-gb200-dynamo-vllm:
+  image: vllm/vllm-openai:v1
+  model: moonshotai/Kimi-K3
+  model-prefix: kimik3
+  runner: b200
+  precision: fp4
+  framework: dynamo-vllm
+  multinode: true
+  disagg: false
+  scenarios:
+    fixed-seq-len:
+    - isl: 8192
+      osl: 1024
+      search-space:
+      - conc-list: [8]
+        prefill: { num-worker: 1, tp: 8, ep: 1, dp-attn: false,
+          additional-settings: ["CONFIG_FILE=recipes/vllm/kimi/agg.yaml"] }
+        decode: { num-worker: 0, tp: 8, ep: 1, dp-attn: false }
+"""
 
 
 def seen(outcome: Outcome) -> None:

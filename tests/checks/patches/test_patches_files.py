@@ -10,7 +10,7 @@ from reviewer_tui.checks.check import Evidence
 from reviewer_tui.model.finding import Status
 from reviewer_tui.model.part import complete
 from reviewer_tui.model.pull_request import ChangedFile
-from tests.checks.patches.forms import LAUNCHER, PLACE, RECIPES, Files, patch, seen, with_lines
+from tests.checks.patches.forms import LAUNCHER, MULTI_NODE, PLACE, RECIPES, Files, patch, seen, with_lines
 from tests.evidence import NVIDIA, NVIDIA_MASTER, SCRIPT, evidence_of, summer
 
 
@@ -111,28 +111,6 @@ def test_new_file_of_engine_code_or_packages(path: str, content: str) -> None:
     seen(patch({**summer(), path: content}))
 
 
-ENTRY = """\
-kimik3-fp4-gb200-dynamo-vllm:
-  image: vllm/vllm-openai:v1
-  model: moonshotai/Kimi-K3
-  model-prefix: kimik3
-  runner: b200
-  precision: fp4
-  framework: dynamo-vllm
-  multinode: true
-  disagg: false
-  scenarios:
-    fixed-seq-len:
-    - isl: 8192
-      osl: 1024
-      search-space:
-      - conc-list: [8]
-        prefill: { num-worker: 1, tp: 8, ep: 1, dp-attn: false,
-          additional-settings: ["CONFIG_FILE=recipes/vllm/kimi/agg.yaml", "SETTING"] }
-        decode: { num-worker: 0, tp: 8, ep: 1, dp-attn: false }
-"""
-
-
 @pytest.mark.parametrize(
     "setting",
     [
@@ -143,5 +121,5 @@ kimik3-fp4-gb200-dynamo-vllm:
     ],
 )
 def test_setting_of_an_entry(setting: str) -> None:
-    entry = ENTRY.replace("SETTING", setting)
+    entry = MULTI_NODE.replace('agg.yaml"]', f'agg.yaml", "{setting}"]')
     seen(patch({**summer(), NVIDIA: NVIDIA_MASTER + entry, f"{RECIPES}/vllm/kimi/agg.yaml": "a: 1\n"}))
