@@ -19,6 +19,7 @@ from reviewer_tui.model.errors import NotFoundError
 from reviewer_tui.model.part import Part, complete, partial, unavailable
 from reviewer_tui.model.pull_request import ChangedFile, PullRequestRef
 from reviewer_tui.model.refs import DEFAULT_REPOSITORY, as_typed
+from reviewer_tui.model.result import Published
 from reviewer_tui.model.run import CheckRun, JobLog, Run
 from reviewer_tui.model.snapshot import Snapshot, Trees
 from reviewer_tui.model.tree import Tree
@@ -156,7 +157,8 @@ class GitHubSource:
         return kept_pages(self._store, (self._upstream.host.name,), (VLLM_RECIPES, SGLANG), day)
 
     def with_published(self, loaded: Loaded) -> Loaded:
-        """What was loaded, with the published results of the points that it measured; kept like a load. Asked for by
+        """What was loaded, with the published results of the points that it measured. They alone are kept, beside what
+        the load of the same facts has kept: what was handed over may hold what others said than GitHub. Asked for by
         itself, because nothing waits for it. Raises GitHubError only where the token is refused or the load ended."""
         # What reads YAML is slow to import, and a load begins without it.
         from reviewer_tui.sources.github.published import PublishedReader
@@ -164,9 +166,8 @@ class GitHubSource:
         objects = self.objects(loaded.snapshot.ref.repository)
         reader = PublishedReader(self._client, objects, self._watch.progress)
         published = self._client.run(reader.read(loaded.snapshot, loaded.trees))
-        snapshot = msgspec.structs.replace(loaded.snapshot, published=published)
-        self._store.write_snapshot(snapshot, loaded.trees.policy.revision)
-        return Loaded(snapshot, loaded.trees)
+        _keep_published(self._store, loaded.snapshot, published)
+        return Loaded(msgspec.structs.replace(loaded.snapshot, published=published), loaded.trees)
 
     async def _with_recipes(
         self, loaded: Loaded, pulls: Sequence[tuple[str, int]], links: Sequence[RecipeLink]
@@ -505,9 +506,23 @@ class _Load:
         return Loaded(snapshot, trees)
 
 
+def _keep_published(store: Store, snapshot: Snapshot, published: Part[Published]) -> None:
+    """Put published results into the kept snapshot, unless another load of the head has taken its place meanwhile."""
+    try:
+        kept, policy = store.read_snapshot(snapshot.ref, snapshot.head)
+    except NotFoundError:
+        return
+    if _looked_up_for(kept) == _looked_up_for(snapshot):
+        store.write_snapshot(msgspec.structs.replace(kept, published=published), policy)
+
+
+def _looked_up_for(snapshot: Snapshot) -> tuple[object, ...]:
+    return snapshot.merge_base, snapshot.default_branch, snapshot.results.value
+
+
 def _with_kept_results(store: Store, snapshot: Snapshot) -> Snapshot:
     """The snapshot with the published results that an earlier load of the same head and base looked up. Where other
-    results were measured since, they need not be all."""
+    results were measured since, or something was merged, they need not be the newest."""
     try:
         earlier, _ = store.read_snapshot(snapshot.ref, snapshot.head)
     except NotFoundError:
@@ -515,9 +530,15 @@ def _with_kept_results(store: Store, snapshot: Snapshot) -> Snapshot:
     published = earlier.published
     if published.value is None or earlier.merge_base != snapshot.merge_base:
         return snapshot
+    news = []
     if snapshot.results.value != earlier.results.value:
-        reason = "They were looked up by an earlier load; other results were measured since."
-        published = partial(published.value, reason, _look_up_again(snapshot.ref))
+        news.append("other results were measured since")
+    if snapshot.default_branch != earlier.default_branch:
+        news.append("the default branch has moved since")
+    if news:
+        reason = f"They were looked up by an earlier load; {', and '.join(news)}."
+        told = published.reason.replace(reason, "").strip()
+        published = partial(published.value, f"{told} {reason}".strip(), _look_up_again(snapshot.ref))
     return msgspec.structs.replace(snapshot, published=published)
 
 

@@ -17,10 +17,12 @@ import msgspec
 from reviewer_tui.checks.curves import curve_of_result
 from reviewer_tui.checks.published import Identity, identity
 from reviewer_tui.checks.reuse import AUTHORISED, commands_of, reuse_rule
+from reviewer_tui.model.finding import Problem
 from reviewer_tui.model.part import Part, complete, unavailable
 from reviewer_tui.model.result import BenchmarkResult, Published, PublishedRun
 from reviewer_tui.model.run import Run
 from reviewer_tui.model.snapshot import Snapshot, Trees
+from reviewer_tui.model.tree import Tree
 from reviewer_tui.policy.layout import Layout, discover_layout
 from reviewer_tui.policy.verifier import read_checks
 from reviewer_tui.sources.github.background import both, together
@@ -33,7 +35,7 @@ from reviewer_tui.sources.github.paging import PAGE_SIZE
 from reviewer_tui.sources.github.shapes import CommitItem, IssueComment, Pull, WorkflowRun, WorkflowRunPage
 from reviewer_tui.sources.github.stages import Doubts, Report, Stage
 from reviewer_tui.sources.github.wanted import blobs_of, workflow_files
-from reviewer_tui.sweeps.changelog import ChangelogEntry, parse_changelog, view_changelog
+from reviewer_tui.sweeps.changelog import ChangelogEntry, parse_changelog, stops_ci, view_changelog
 from reviewer_tui.sweeps.publishing import measured_before, publishing_workflow
 
 MOST_SWEEPS = 6
@@ -49,6 +51,9 @@ PUSH, PULL_REQUEST = "push", "pull_request"
 
 # What a squashed or a merged pull request leaves in a subject, marks such as `[skip-sweep]` behind it.
 _MERGED = re.compile(r"\(#(\d{1,9})\)(?:\s*\[[\w -]{1,40}\])*\s*\Z|\AMerge pull request #(\d{1,9}) ")
+
+# Faults of a changelog under which all of its new entries are read.
+_ABOUT_BYTES = frozenset({"no-final-newline", "deleted-line", "no-additions"})
 
 
 class _Found(msgspec.Struct, frozen=True):
@@ -78,11 +83,13 @@ class PublishedReader:
         if not self._client.has_token:
             reason = "Published results lie in artifacts, which GitHub gives to nobody without a token."
             return unavailable(reason, log_in_first(self._client.host.name))
-        before = await asyncio.to_thread(_measured_before, trees)
-        before.pop(snapshot.ref.number, None)
-        if not before:
-            return complete(Published())
         doubts = Doubts()
+        before, unread = await asyncio.to_thread(_measured_before, trees)
+        before.pop(snapshot.ref.number, None)
+        for sentence in unread:
+            doubts.add(sentence, "Read the changelog by hand.")
+        if not before:
+            return doubts.nothing() if doubts else complete(Published())
         layout = discover_layout(trees.policy)
         workflow = await self._workflow(trees, layout, info.base_ref, doubts)
         if workflow is None:
@@ -170,12 +177,19 @@ class PublishedReader:
         if comments is None or commits is None:
             return None
         commands = commands_of(conversation_of(comments.items, (), ()), reuse_rule(lookup.reuse_text))
-        allowed = [command for command in commands if command.comment.association in AUTHORISED]
+        allowed = [
+            command
+            for command in commands
+            if command.comment.association in AUTHORISED and command.comment.created_at <= merge.created_at
+        ]
         if not allowed:
             doubts.add(
                 f"Run {merge.id} merged #{number} without a sweep of its own, and the command that says which sweep it "
                 "reused is not visible to this token."
             )
+            return None
+        if allowed[-1].comment.updated_at > merge.created_at:
+            doubts.add(f"The command that says which sweep the merge of #{number} reused was edited after the merge.")
             return None
         shas = {commit.sha for commit in commits.items}
         pinned = allowed[-1].run_id
@@ -186,6 +200,9 @@ class PublishedReader:
         )
         if run is not None and not self._is_sweep_of(run, shas, lookup):
             doubts.add(f"Run {run.id}, which a comment on #{number} names, is no sweep of that pull request.")
+            return None
+        if run is not None and run.created_at > merge.created_at:
+            doubts.add(f"Run {run.id}, which a comment on #{number} names, is newer than the merge.")
             return None
         return run
 
@@ -228,18 +245,40 @@ class _Lookup(msgspec.Struct, frozen=True):
         return run.path.partition("@")[0].rpartition("/")[2] == self.workflow
 
 
-def _measured_before(trees: Trees) -> dict[int, tuple[str, ...]]:
-    """The pull requests that measured the keys of the head's new changelog entries before, the newest first."""
-    path = discover_layout(trees.default_branch).changelog
-    history, _ = parse_changelog(trees.default_branch.read(path) or b"", path) if path else ((), ())
-    return measured_before(history, _added(trees), each=SWEEPS_A_KEY)
+def _measured_before(trees: Trees) -> tuple[dict[int, tuple[str, ...]], tuple[str, ...]]:
+    """The pull requests that measured the keys of the head's new changelog entries before, the newest first; and what
+    of the changelogs could not be read."""
+    history, unread = _history(trees.default_branch)
+    added, unread_too = _added(trees)
+    return measured_before(history, added, each=SWEEPS_A_KEY), (*unread, *unread_too)
 
 
-def _added(trees: Trees) -> tuple[ChangelogEntry, ...]:
+def _history(tree: Tree) -> tuple[tuple[ChangelogEntry, ...], tuple[str, ...]]:
+    path = discover_layout(tree).changelog
+    content = tree.read(path) if path else None
+    if path is None or content is None:
+        return (), (f"The default branch has no changelog at {tree.revision[:9]}.",)
+    history, problems = parse_changelog(content, path)
+    return history, _unread(problems, "the default branch")
+
+
+def _added(trees: Trees) -> tuple[tuple[ChangelogEntry, ...], tuple[str, ...]]:
     new, old = discover_layout(trees.head).changelog, discover_layout(trees.base).changelog
-    if new is None:
+    content = trees.head.read(new) if new else None
+    if new is None or content is None:
+        return (), ("The pull request's head has no changelog, so it is not known what it measured anew.",)
+    view = view_changelog(trees.base.read(old) if old else None, content, new)
+    return view.entries, _unread(
+        [one for one in view.problems if stops_ci(one) and one.rule not in _ABOUT_BYTES], "the head"
+    )
+
+
+def _unread(problems: Sequence[Problem], where: str) -> tuple[str, ...]:
+    """What to say of faults that may hide entries."""
+    if not problems:
         return ()
-    return view_changelog(trees.base.read(old) if old else None, trees.head.read(new), new).entries
+    more = f" There are {len(problems) - 1} more faults." if len(problems) > 1 else ""
+    return (f"The changelog of {where} could not all be read: {problems[0]}{more}",)
 
 
 def _reuse_text(trees: Trees, layout: Layout) -> str:

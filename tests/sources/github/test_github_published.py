@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import zipfile
 from typing import Any
@@ -104,6 +105,21 @@ def test_a_load_that_measured_more_does_not_take_them_for_all(rig: Rig) -> None:
     assert "reviewer-tui fetch" in part.remedy
 
 
+def test_after_something_was_merged_they_need_not_be_the_newest(rig: Rig) -> None:
+    plain = world(rig, 5)
+    merge(plain, 5, result_row(16)).artifacts.append(artifact(plain, {}, "results_bmk", expired=True))
+    before = looked_up(rig)
+    main = plain.repository.branches["main"]
+    plain.repository.branches["main"] = plain.git.commit({"b.txt": "b"}, parents=[main], message="Another")
+    for _ in range(2):  # a third load has not looked either
+        part = rig.load().snapshot.published
+        assert (part.state, part.value) == ("partial", before.value)
+        assert part.reason == (
+            f"{before.reason} They were looked up by an earlier load; the default branch has moved since."
+        )
+        assert "reviewer-tui fetch" in part.remedy
+
+
 def test_another_head_has_none_yet(rig: Rig) -> None:
     plain = rig.build(before=files(5), adds=head_files(5), commits=2)
     merge(plain, 5, result_row(16))
@@ -188,6 +204,38 @@ def test_a_command_of_somebody_who_may_not_is_none(rig: Rig) -> None:
     part = looked_up(rig)
     assert value(part).rows == ()
     assert "the command that says which sweep it reused is not visible to this token" in part.reason
+
+
+def test_a_command_after_the_merge_decides_nothing(rig: Rig) -> None:
+    plain = world(rig, 5)
+    main = merge(plain, 5)
+    sweep = reused(plain, 5, result_row(16), body="/reuse-sweep-run 3005")
+    other = Run(2999, sweep.path, sweep.head_sha, sweep.head_branch, created_at="2026-06-19T09:00:00Z")
+    other.artifacts = [artifact(plain, [result_row(16, tput_per_gpu=1.0)])]
+    plain.repository.runs[other.id] = other
+    said = plain.repository.pulls[5].comments
+    later = "2026-07-02T09:00:00Z"
+    assert later > main.created_at
+    said.append(
+        dataclasses.replace(said[0], id=99_001, body="/reuse-sweep-run 2999", created_at=later, updated_at=later)
+    )
+    part = looked_up(rig)
+    assert (part.state, [row.run_id for row in value(part).rows]) == ("complete", [3005])
+    said[0].body, said[0].updated_at = "/reuse-sweep-run 2999", later
+    part = looked_up(rig)
+    assert value(part).rows == ()
+    assert part.reason == "The command that says which sweep the merge of #5 reused was edited after the merge."
+    del said[0]
+    assert "the command that says which sweep it reused is not visible" in looked_up(rig).reason
+
+
+def test_a_run_after_the_merge_was_not_reused(rig: Rig) -> None:
+    plain = world(rig, 5)
+    merge(plain, 5)
+    reused(plain, 5, result_row(16), body="/reuse-sweep-run 3005").created_at = "2026-07-02T09:00:00Z"
+    part = looked_up(rig)
+    assert value(part).rows == ()
+    assert part.reason == "Run 3005, which a comment on #5 names, is newer than the merge."
 
 
 def test_a_merge_without_any_green_sweep(rig: Rig) -> None:
@@ -317,6 +365,43 @@ def test_a_new_key_has_nothing_published_and_costs_nothing(rig: Rig) -> None:
     part = rig.source.with_published(loaded).snapshot.published
     assert (part.state, part.value) == ("complete", Published())
     assert rig.paths() == []
+
+
+@pytest.mark.parametrize(
+    ("history", "head", "sentence"),
+    [
+        ("- [", "", "The changelog of the default branch could not all be read: perf-changelog.yaml:"),
+        (entry(5).replace("config-keys", "keys"), "", "could not all be read"),
+        ("", "- config-keys: [", "The changelog of the head could not all be read: perf-changelog.yaml:"),
+    ],
+    ids=["broken", "another schema", "broken at the head"],
+)
+def test_a_changelog_that_cannot_be_read_says_nothing_of_what_was_published(
+    rig: Rig, history: str, head: str, sentence: str
+) -> None:
+    before = files(5, history=history)
+    adds = {"perf-changelog.yaml": f"{before['perf-changelog.yaml']}\n{head or entry(7)}"}
+    rig.build(before=before, adds=adds)
+    part = looked_up(rig)
+    assert (part.state, part.value) == ("unavailable", None)
+    assert sentence in part.reason
+
+
+def test_a_default_branch_without_a_changelog_says_nothing_of_what_was_published(rig: Rig) -> None:
+    plain = world(rig, 5)
+    main = plain.git.commit({"perf-changelog.yaml": None}, parents=[plain.base], message="Begin anew")
+    plain.repository.branches["main"] = main
+    part = looked_up(rig)
+    assert (part.state, part.reason) == ("unavailable", f"The default branch has no changelog at {main[:9]}.")
+
+
+def test_an_entry_of_the_history_that_cannot_be_read_leaves_the_rest(rig: Rig) -> None:
+    history = entry(5) + "\n- no entry\n"
+    plain = rig.build(before=files(history=history), adds=head_files(history=history))
+    merge(plain, 5, result_row(16))
+    part = looked_up(rig)
+    assert (part.state, [row.run_id for row in value(part).rows]) == ("partial", [2005])
+    assert "An entry must be a mapping." in part.reason
 
 
 def test_patterns_and_scenarios_of_the_changelog(rig: Rig) -> None:
