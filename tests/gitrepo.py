@@ -52,6 +52,7 @@ class GitRepo:
         message: str = "A commit",
         author: str = "Ada <ada@example.org>",
         time: int | None = None,
+        committed: int | None = None,
     ) -> str:
         """Write a commit and return its SHA. `on` moves that branch, and is the first parent unless `parents` says
         otherwise; `merge` is one more parent."""
@@ -64,7 +65,7 @@ class GitRepo:
                 del files[path]
             else:
                 files[path] = content if isinstance(content, Item) else Item("100644", self.blob(content))
-        sha = self.commit_of(self.tree(files), before, message=message, author=author, time=time)
+        sha = self.commit_of(self.tree(files), before, message=message, author=author, time=time, committed=committed)
         self._files[sha] = files
         if on is not None:
             self.branch(on, sha)
@@ -78,15 +79,17 @@ class GitRepo:
         message: str = "A commit",
         author: str = "Ada <ada@example.org>",
         time: int | None = None,
+        committed: int | None = None,
     ) -> str:
-        """Write a commit of a tree object. Each is a minute younger than the last unless `time` says otherwise."""
+        """Write a commit of a tree object. Each is a minute younger than the last unless `time` says otherwise, and
+        committed when it was written unless `committed` says otherwise."""
         self._time += 60
-        when = f"{self._time if time is None else time} +0200"
+        written = self._time if time is None else time
         lines = [
             f"tree {tree}",
             *(f"parent {p}" for p in parents),
-            f"author {author} {when}",
-            f"committer {author} {when}",
+            f"author {author} {written} +0200",
+            f"committer {author} {written if committed is None else committed} +0200",
         ]
         return self.write("commit", "\n".join([*lines, "", message, ""]).encode())
 

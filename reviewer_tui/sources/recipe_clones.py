@@ -28,16 +28,13 @@ from reviewer_tui.sources.difference import changed_entries
 from reviewer_tui.sources.git import command, find_clone, run
 from reviewer_tui.sources.objects import GitCommit, GitTree, Objects
 from reviewer_tui.sources.quoting import shown
-from reviewer_tui.sources.source import Loaded, PagesSource, PublishedSource, RecipeSource, Source, log_of
+from reviewer_tui.sources.source import Loaded, PagesSource, PublishedSource, RecipeSource, Source, end_of_day, log_of
 
 MOST_FILES = 5_000
 """Changed files of one pull request that are told."""
 
 MOST_PULLS = 20
 """Linked pull requests that are looked for."""
-
-_DAY = 86_400
-
 
 _PAGES = {VLLM_RECIPES: "recipes", SGLANG: "cookbook"}
 
@@ -113,7 +110,7 @@ class RecipeClone:
     def _tip(self, day: str) -> GitCommit:
         if day not in self._tips:
             newest = default_branch(self._objects)
-            end = int(datetime.datetime.fromisoformat(day).replace(tzinfo=datetime.UTC).timestamp()) + _DAY
+            end = end_of_day(day)
             self._tips[day] = newest if newest.time < end else self._before(newest, end) or newest
         return self._tips[day]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -18,6 +19,8 @@ from reviewer_tui.model.tree import Tree
 if TYPE_CHECKING:
     from reviewer_tui.sources.github.posting import CommentBoard
 
+
+_DAY = 86_400
 
 MOST_OTHERS = 3
 """Other pull requests that are named where a commit is theirs."""
@@ -59,6 +62,11 @@ class RecipeSource(Protocol):
         """What was loaded, with the pull requests that texts link and the recipe repositories' files as far as they
         are at hand, as of the end of a day (`YYYY-MM-DD`, UTC)."""
         ...
+
+
+def end_of_day(day: str) -> int:
+    """The moment at which a day (`YYYY-MM-DD`, UTC) is over, in seconds since 1970."""
+    return int(datetime.datetime.fromisoformat(day).replace(tzinfo=datetime.UTC).timestamp()) + _DAY
 
 
 @runtime_checkable
@@ -104,5 +112,6 @@ class PublishedSource(Protocol):
     """A source that can also look up what the default branch has published."""
 
     def with_published(self, loaded: Loaded) -> Loaded:
-        """What was loaded, with the published results of the points that the pull request measured."""
+        """What was loaded, with the published results of the points that the pull request measured; the very same
+        where the source has none to tell."""
         ...

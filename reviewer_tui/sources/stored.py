@@ -13,6 +13,7 @@ from reviewer_tui.model.snapshot import Snapshot
 from reviewer_tui.model.tree import Tree
 from reviewer_tui.sources.job_logs import LogStore
 from reviewer_tui.sources.objects import GitCommit, GitEntry, GitTree, parse_folder
+from reviewer_tui.sources.source import end_of_day
 
 ObjectKind = Literal["blob", "tree"]
 
@@ -158,13 +159,15 @@ def upstream_trees(store: ObjectStore, host: str, revisions: Mapping[str, str]) 
 
 
 def kept_pages(store: ObjectStore, hosts: Iterable[str], repositories: Iterable[str], day: str) -> dict[str, Tree]:
-    """The newest main that was read of recipe repositories kept for one of these hosts, unless it is of after a day
-    (`YYYY-MM-DD`, UTC). A load reads the pages that its pull request links; others are not at hand."""
+    """The newest main that was read of recipe repositories kept for one of these hosts, unless it was committed after
+    a day (`YYYY-MM-DD`, UTC): written it may have been long before it was published. A load reads the pages that its
+    pull request links; others are not at hand."""
     trees: dict[str, Tree] = {}
+    end = end_of_day(day)
     for host in hosts:
         for repository in repositories:
             objects = StoredObjects(store, host, repository)
             commit = objects.resolve("main")
-            if commit is not None and commit.authored_at[:10] <= day:
+            if commit is not None and 0 < commit.time < end:  # 0 is a time that is not known
                 trees[repository] = objects.tree(commit)
     return trees

@@ -257,9 +257,12 @@ class Answers:
 
     def commit(self, repository: Repository, commit: GitCommit) -> Json:
         url = f"{self.api}/repos/{repository.full_name}/commits/{commit.sha}"
-        name, _, rest = commit.author.partition(" <")
-        address, _, when = rest.partition("> ")
-        signature = {"name": name, "email": address, "date": _time(when)}
+
+        def signature(line: str) -> Json:
+            name, _, rest = line.partition(" <")
+            address, _, when = rest.partition("> ")
+            return {"name": name, "email": address, "date": _time(when)}
+
         return {
             "url": url,
             "sha": commit.sha,
@@ -268,8 +271,8 @@ class Answers:
             "comments_url": f"{url}/comments",
             "commit": {
                 "url": f"{self.api}/repos/{repository.full_name}/git/commits/{commit.sha}",
-                "author": signature,
-                "committer": signature,
+                "author": signature(commit.author),
+                "committer": signature(commit.committer),
                 "message": commit.message.rstrip("\n"),
                 "comment_count": 0,
                 "tree": {

@@ -228,6 +228,7 @@ class GitCommit:
         self.tree = next(value for key, _, value in lines if key == "tree")
         self.parents = [value for key, _, value in lines if key == "parent"]
         self.author = next(value for key, _, value in lines if key == "author")
+        self.committer = next(value for key, _, value in lines if key == "committer")
         self.message = message
 
 

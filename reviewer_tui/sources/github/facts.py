@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Iterable, Mapping
 
@@ -59,16 +60,24 @@ def info_of(pull: Pull | ListedPull) -> PullRequestInfo:
 
 def git_commit_of(item: CommitItem) -> GitCommit:
     """A commit as trees need it."""
-    author = item.commit.author
+    author, committer = item.commit.author, item.commit.committer
     return GitCommit(
         sha=item.sha,
         tree=item.commit.tree.sha,
         parents=tuple(parent.sha for parent in item.parents),
-        time=0,
+        time=_seconds(committer.date) if committer else 0,
         author=author.name if author else "",
         authored_at=author.date if author else "",
         subject=item.commit.message.partition("\n")[0].strip(),
     )
+
+
+def _seconds(when: str) -> int:
+    """A time as GitHub writes it, in seconds since 1970; 0 where it is none."""
+    try:
+        return int(datetime.datetime.fromisoformat(when).timestamp())
+    except (ValueError, OverflowError):
+        return 0
 
 
 def commit_of(commit: GitCommit) -> Commit:

@@ -96,6 +96,7 @@ class GitCommit(msgspec.Struct, frozen=True):
     message: str
     tree: TreeName
     author: Signature | None = None
+    committer: Signature | None = None
 
 
 class Parent(msgspec.Struct, frozen=True):

@@ -8,12 +8,15 @@ import pytest
 
 from reviewer_tui.model.tree import Tree
 from reviewer_tui.recipes.links import judge
+from reviewer_tui.review.load import Reviewer, ReviewRequest
 from reviewer_tui.sources.cached import CacheSource
 from reviewer_tui.sources.github.loader import GitHubSource
 from reviewer_tui.sources.github.recipes import MOST_REVISIONS, recipe_links, wanted_revisions
+from reviewer_tui.sources.recipe_clones import RecipeClone, WithRecipeClones
 from reviewer_tui.sources.stored import NotCachedError
 from tests.checks.documented import BIG_LINK, BIG_VLLM_LINK, QWEN_LINK, SGLANG, VLLM, pull
-from tests.fake_github.plain import REPOSITORY
+from tests.fake_github import merged
+from tests.fake_github.plain import REPOSITORY, result_row
 from tests.fake_github.world import Event, Pull
 from tests.gitrepo import GitRepo
 from tests.recipes.upstreams import BIG_RECIPE, QWEN_PAGE, QWEN_WIDGET, upstream
@@ -203,3 +206,39 @@ def test_the_load_stays_shallow(rig: Rig, tmp_path: Path) -> None:
     rig.fake.latency = 0.2
     rig.load()
     assert rig.fake.depth() <= 8
+
+
+def test_what_a_clone_says_is_not_kept_as_the_word_of_the_host(rig: Rig, tmp_path: Path) -> None:
+    rig.build(before=merged.files(5), adds=merged.head_files(5))
+    merged.merge(rig.plain, 5, result_row(16))
+    cookbook(rig, tmp_path, QWEN_PAGE, QWEN_WIDGET)
+    told = rig.plain.world.repositories[SGLANG].pulls[34357]
+    told.state, told.merged_at, told.merge_commit_sha = "open", None, None
+    told.events.clear()
+    link = "https://github.com/sgl-project/sglang/pull/34357"
+    rig.plain.say(f"Recipe: {link}")
+    clone = GitRepo(tmp_path / "clone.git")
+    clone.commit(files_of("after"), on="main", message="Document B200 (#34357)")
+    request = ReviewRequest(review_date="2999-12-31", sign_off=f"Recipe: {link}")
+    with WithRecipeClones(rig.source, [RecipeClone(clone.path, SGLANG)]) as source:
+        reviewer = Reviewer(source)
+        for published in (True, False):
+            review = reviewer.review(rig.ref, request, published=published)
+            whole = review if published else reviewer.with_published(review, request)
+            assert whole is not None
+            assert whole.snapshot.published.complete
+            assert [pull.state for pull in whole.snapshot.upstream.value or ()] == ["merged"], "as the clone says"
+            kept, _ = rig.cache.read_snapshot(rig.ref)
+            assert [pull.state for pull in kept.upstream.value or ()] == ["open"], "as GitHub says"
+            assert kept.published == whole.snapshot.published
+
+
+def test_a_page_written_on_a_day_and_merged_later_was_not_published_then(rig: Rig, tmp_path: Path) -> None:
+    git = GitRepo(tmp_path / "recipes.git")
+    noon = 1_786_449_600  # of 2026-08-11, UTC
+    tip = git.commit(files_of("vllm"), on="main", time=noon, committed=noon + 86_400)
+    rig.plain.world.repository(VLLM, git.git_dir, branches={"main": tip})
+    rig.plain.say(f"Recipe: {BIG_VLLM_LINK}")
+    rig.load()
+    assert rig.source.pages("2026-08-11") == {}
+    assert set(rig.source.pages("2026-08-12")) == {VLLM}
