@@ -262,8 +262,9 @@ class Poster:
                 return PostOutcome(state="changed", preview=now)
             if obstacles := now.obstacles(accepted=accepted):
                 raise NotSentError(" ".join(concern.message for concern in obstacles), "Nothing was sent.")
-            if (found := self._give_up_unknown(now, progress)) is not None:
-                return found
+            lost = self._still_unknown(now, progress)
+            if isinstance(lost, PostOutcome):
+                return lost
             post = Post(
                 uuid=now.uuid,
                 ref=now.ref,
@@ -277,7 +278,7 @@ class Poster:
             if not gate.passes():
                 self._journal.settle(post.uuid, PostState.ABANDONED, reason="stopped before it was sent")
                 raise NotSentError("It was stopped in time.", "Nothing was sent.")
-            self._journal.claim(post.uuid)
+            self._journal.claim(post.uuid, instead_of=lost)
             progress("sending")
             return self._sent(post, {comment.id for comment in situation.comments}, progress)
 
@@ -334,22 +335,23 @@ class Poster:
             state="posted", url=comment.url, comment=comment.id, remarks=tuple(remarks), judgement=judgement
         )
 
-    def _give_up_unknown(self, preview: PostPreview, progress: Progress) -> PostOutcome | None:
-        """Before a text is sent in spite of an earlier post of unknown fate: wait until that is old enough to be seen,
-        look once more, then give it up. The outcome where it turned up and is this text."""
+    def _still_unknown(self, preview: PostPreview, progress: Progress) -> PostOutcome | tuple[str, ...]:
+        """Before a text is sent in spite of earlier posts of unknown fate: wait until each is old enough to be seen,
+        and look once more. The outcome where one turned up and is this text, else the uuids of those that did not."""
+        lost = []
         for post in self._unknown_of(preview):
             age = _seconds_between(post.started_at, preview.at)
             if post.edits is None and age < self._waits.before_again:
                 progress("waiting for an earlier post to appear")
                 self._pause(self._waits.before_again - age)
             found = self._find(post, (), None)
-            if found is not None:
-                outcome = self._there(post, found, progress)
-                if says(found, preview.body):
-                    return outcome
+            if found is None:
+                lost.append(post.uuid)
                 continue
-            self._journal.settle(post.uuid, PostState.ABANDONED, reason=f"given up for {preview.uuid}")
-        return None
+            outcome = self._there(post, found, progress)
+            if says(found, preview.body):
+                return outcome
+        return tuple(lost)
 
     def _unknown_of(self, preview: PostPreview) -> tuple[Post, ...]:
         mine = preview.login.lower()

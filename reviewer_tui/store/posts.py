@@ -135,21 +135,28 @@ class PostJournal:
                 row,
             )
 
-    def claim(self, uuid: str) -> None:
-        """Take the right to send a post: it counts as sent from here on. Raises JournalError where it is not intended
-        any more, or where another post of the same login to the same pull request may be on its way."""
+    def claim(self, uuid: str, *, instead_of: Collection[str] = ()) -> None:
+        """Take the right to send a post: it counts as sent from here on, and the unknown posts in whose place it goes
+        (uuids) as given up. Raises JournalError where it is not intended any more, or where another post of the same
+        login to the same pull request may be on its way; nothing is given up then."""
         with self._writing() as connection:
+            for other in instead_of:
+                connection.execute(
+                    "UPDATE post SET state = 'abandoned', reason = ?, changed_at = ?"
+                    " WHERE uuid = ? AND state = 'unknown'",
+                    (f"given up for {uuid}", self._now(), other),
+                )
             changed = connection.execute(
                 "UPDATE post SET state = 'sent', changed_at = ? WHERE uuid = ? AND state = 'intended' AND NOT EXISTS ("
                 "SELECT 1 FROM post AS other WHERE other.host = post.host AND other.repository = post.repository"
                 " AND other.number = post.number AND other.login = post.login AND other.state IN ('sent', 'unknown'))",
                 (self._now(), uuid),
             ).rowcount
-        if changed != 1:
-            raise JournalError(
-                "Another post to this pull request has been sent meanwhile, or may have been.",
-                "Look at the conversation, then start again.",
-            )
+            if changed != 1:
+                raise JournalError(
+                    "Another post to this pull request has been sent meanwhile, or may have been.",
+                    "Look at the conversation, then start again.",
+                )
 
     def settle(
         self, uuid: str, state: PostState, *, reason: str = "", comment: int | None = None, url: str = ""
@@ -164,10 +171,6 @@ class PostJournal:
             ).rowcount
         if changed != 1:
             raise JournalError(f"The journal has no post {uuid} that could become {state.value}.")
-
-    def find(self, uuid: str) -> Post | None:
-        """A post by its identity."""
-        return next(iter(self._posts("uuid = ?", (uuid,))), None)
 
     def unfinished(self, ref: PullRequestRef | None = None) -> tuple[Post, ...]:
         """The posts of a pull request, or of all, that are neither posted nor abandoned, oldest first."""

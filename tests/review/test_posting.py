@@ -347,6 +347,21 @@ def test_a_post_of_unknown_fate_is_sent_again_only_on_a_word(bench: Bench) -> No
     assert bench.journal.unfinished() == ()
 
 
+def test_stopping_a_resend_leaves_the_first_post_in_doubt(bench: Bench) -> None:
+    bench.fail(status=502)
+    assert bench.post(COMMAND).state == "unknown"
+    again, gate = bench.preview(COMMAND, again=True), Gate()
+    poster = bench.poster(pause=lambda seconds: gate.stop())
+    with pytest.raises(NotSentError, match="stopped in time"):
+        poster.send(again, accepted=True, gate=gate)
+    assert [post.state for post in bench.journal.unfinished()] == [PostState.UNKNOWN]
+    preview = bench.preview(COMMAND)
+    assert rules(preview.graded(Grade.AGAIN)) == ["fate-unknown"]
+    with pytest.raises(NotSentError, match="may still appear"):
+        bench.send(preview, accepted=True)
+    assert bench.writes() == 1
+
+
 def test_a_comment_that_appears_late_is_found_before_anything_is_sent_again(bench: Bench) -> None:
     bench.fail(status=502, afterwards=True)
     bench.fake.faults.append(Fault(LOOKING, Reply(200, []), times=2))

@@ -126,9 +126,9 @@ from tests.review.posts import judge
 host, folder, stage, text = sys.argv[1:]
 
 class Journal(PostJournal):
-    def claim(self, uuid):
+    def claim(self, uuid, **facts):
         reached("intended")
-        super().claim(uuid)
+        super().claim(uuid, **facts)
 
 def reached(name):
     if name == stage:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -32,13 +34,14 @@ def journal(tmp_path: Path) -> PostJournal:
 
 
 def state_of(journal: PostJournal, uuid: str = FIRST) -> PostState | None:
-    found = journal.find(uuid)
-    return found.state if found else None
+    """What the file says of a post, finished ones included."""
+    with contextlib.closing(sqlite3.connect(journal.path)) as connection:
+        row = connection.execute("SELECT state FROM post WHERE uuid = ?", (uuid,)).fetchone()
+    return PostState(row[0]) if row else None
 
 
 def test_nothing_is_written_by_looking(journal: PostJournal) -> None:
     assert journal.unfinished() == journal.posted(REF) == ()
-    assert journal.find(FIRST) is None
     assert not journal.path.exists()
 
 
@@ -97,6 +100,26 @@ def test_nothing_is_sent_while_another_post_may_be_on_its_way(journal: PostJourn
     journal.settle(FIRST, PostState.ABANDONED, reason="given up")
     journal.claim(SECOND)
     assert state_of(journal, SECOND) is PostState.SENT
+
+
+def test_what_is_sent_in_the_place_of_another_gives_that_up_or_nothing(journal: PostJournal) -> None:
+    third = f"{SECOND[:-1]}3"
+    for uuid in (FIRST, SECOND):
+        journal.intend(post(uuid))
+        journal.claim(uuid)
+        if uuid == FIRST:
+            journal.settle(uuid, PostState.ABANDONED)
+    journal.settle(SECOND, PostState.UNKNOWN)
+    journal.intend(post(third))
+    with pytest.raises(JournalError, match="may have been"):
+        journal.claim(third, instead_of=[FIRST])
+    assert state_of(journal, SECOND) is PostState.UNKNOWN
+    journal.claim(third, instead_of=[SECOND])
+    assert [state_of(journal, uuid) for uuid in (SECOND, third)] == [PostState.ABANDONED, PostState.SENT]
+    journal.settle(third, PostState.UNKNOWN)
+    with pytest.raises(JournalError, match="may have been"):
+        journal.claim(SECOND, instead_of=[third])
+    assert state_of(journal, third) is PostState.UNKNOWN, "what is not sent gives nothing up"
 
 
 def test_others_and_other_pull_requests_are_free(journal: PostJournal) -> None:

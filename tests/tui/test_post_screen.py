@@ -11,8 +11,11 @@ import msgspec
 import pytest
 
 from reviewer_tui.model.pull_request import PullRequestRef
+from reviewer_tui.review.desk import ComposedSignOff
 from reviewer_tui.review.desks import ReviewDesk, SampleDesk
 from reviewer_tui.review.load import ReviewRequest
+from reviewer_tui.review.posting import Poster
+from reviewer_tui.review.session import Review
 from reviewer_tui.signoff.comment_text import unmarked
 from reviewer_tui.sources.clone import CloneSource
 from reviewer_tui.sources.github.auth import Token
@@ -31,7 +34,8 @@ from tests.fake_github.server import FakeGitHub, Fault, Reply
 from tests.fake_github.story_2550 import NUMBER, REPOSITORY, TOKEN, Story
 from tests.fake_github.world import Comment
 from tests.gitrepo import GitRepo
-from tests.tui.reviews import NOW, FakeDesk
+from tests.review.posts import LOGIN, SIGN_OFF, Bench
+from tests.tui.reviews import NOW, FakeDesk, make_review
 from tests.tui.screen import rows, settle, shown_app, until
 
 SIZE = (140, 45)
@@ -270,6 +274,44 @@ async def test_what_changes_after_the_preview_is_shown_before_anything_is_sent(p
         assert play.writes() == 0
 
 
+class BenchDesk(FakeDesk):
+    """A desk whose sign-off has no fault, and is posted to the bench's pull request."""
+
+    def __init__(self, bench: Bench) -> None:
+        info = msgspec.structs.replace(make_review().snapshot, ref=bench.ref, head=bench.plain.pull.head_sha)
+        super().__init__(msgspec.structs.replace(make_review(), snapshot=info, signer=LOGIN))
+        self.bench = bench
+
+    def compose(self, review: Review) -> ComposedSignOff:
+        return msgspec.structs.replace(super().compose(review), text=SIGN_OFF)
+
+    def poster(self, review: Review) -> Poster:
+        return self.bench.poster()
+
+
+async def test_going_on_holds_for_the_preview_it_was_said_of(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        bench = Bench(tmp_path, stack)
+        bench.fail(status=502)
+        assert bench.post(SIGN_OFF).state == "unknown"
+        app = ReviewerApp(BenchDesk(bench), now=lambda: NOW, ascii_only=False)
+        async with shown_app(app, SIZE) as pilot:
+            await ready(pilot, app)
+            await pilot.press("a")
+            await until(pilot, lambda: "P post it now" in text(app))
+            bench.plain.say(SIGN_OFF, login="member")
+            await pilot.press("P")
+            await until(pilot, lambda: "Nothing was sent: something has changed since you looked" in text(app))
+            writes = bench.writes()
+            await pilot.press("P")
+            await settle(pilot)
+            assert "Not yet: read what is marked" in said(app)
+            assert (bench.writes(), bench.own) == (writes, [])
+            await pilot.press("a", "P")
+            await until(pilot, lambda: "It is posted" in text(app) and not app.loading_review)
+            assert len(bench.own) == 1
+
+
 async def test_a_refusal_is_a_sentence(play: Play) -> None:
     app = play.app()
     async with shown_app(app, SIZE) as pilot:
@@ -384,6 +426,41 @@ async def test_the_other_text_of_a_conflict_is_seen_and_taken_and_taken_back(tmp
         assert (draft.conflicts, draft.notes.detail) == ((), "What the other wrote.")
         await pilot.press("O")
         assert app.screen.__class__ is SignOffScreen
+
+
+async def test_a_section_that_nobody_edited_is_drafted_again_when_it_is_taken_back(tmp_path: Path) -> None:
+    app = ReviewerApp(SampleDesk(tmp_path), now=lambda: NOW, ascii_only=False)
+    drafts = DraftStore(tmp_path / "sample" / "drafts")
+    async with shown_app(app, SIZE) as pilot:
+        assert app.review is not None
+        review = app.review
+        place = (review.snapshot.ref, review.snapshot.head)
+        template = review.policy.template.value
+        edited = msgspec.structs.replace(review.notes, detail="Edited before.")
+        drafts.save(*place, edited, template=template)
+        other = msgspec.structs.replace(edited, detail="What the other wrote.")
+        saved = drafts.save(*place, other, template=template, base=edited)
+        assert saved.conflicts == ()
+        back = msgspec.structs.replace(edited, detail=None)
+        (conflict,) = drafts.save(*place, back, template=template, base=edited).conflicts
+        assert (conflict.ours, conflict.theirs) == (None, "What the other wrote.")
+    app = ReviewerApp(SampleDesk(tmp_path), now=lambda: NOW, ascii_only=False)
+    async with shown_app(app, SIZE) as pilot:
+        assert app.review is not None
+        await pilot.press("s")
+        await until(pilot, lambda: app.composed is not None)
+        drafted = app.composed
+        assert drafted is not None
+        assert drafted.detail
+        await pilot.press("O")
+        await settle(pilot)
+        assert "(drafted by the program, not edited)" in text(app)
+        await pilot.press("t")
+        await until(pilot, lambda: app.review is not None and app.review.notes.detail == "What the other wrote.")
+        await pilot.press("t")
+        await until(pilot, lambda: app.review is not None and app.review.notes.detail is None)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.composed is not None and app.composed.text == drafted.text)
 
 
 async def test_a_text_typed_after_the_conflict_is_not_lost_by_taking_the_other(desk: FakeDesk) -> None:

@@ -65,7 +65,6 @@ class RepositoryState(msgspec.Struct, frozen=True):
     full_name: str
     private: bool = False
     archived: bool = False
-    has_issues: bool = True
 
 
 class Speaker(msgspec.Struct, frozen=True):

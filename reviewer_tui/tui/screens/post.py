@@ -84,8 +84,10 @@ class PostScreen(ReviewerScreen):
         app.from_thread(self._take_preview, self._poster.preview(request))
 
     def _take_preview(self, preview: PostPreview, told: tuple[str, ...] = ()) -> None:
+        """Show a preview; the reviewer's word on an earlier one does not hold for it."""
         self.reading = False
-        self._preview, self._accepted = preview, False
+        request = msgspec.structs.replace(preview.request, again=False)
+        self._preview, self._accepted = msgspec.structs.replace(preview, request=request), False
         self._url = preview.edits.url if preview.edits else preview.ref.url
         self._show_preview(told)
 
