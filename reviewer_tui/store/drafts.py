@@ -45,11 +45,11 @@ class KnownItem(msgspec.Struct, frozen=True):
 
 class Conflict(msgspec.Struct, frozen=True, kw_only=True):
     """Something two processes changed differently: `ours` stands in the notes, `theirs` was there before. `label` is
-    the item's, or `detail`."""
+    the item's, or `detail`; None is a detail section that nobody edited, which is drafted anew."""
 
     label: str
-    ours: str
-    theirs: str
+    ours: str | None
+    theirs: str | None
 
 
 class Draft(msgspec.Struct, frozen=True, kw_only=True):
@@ -216,7 +216,7 @@ def merge(base: ReviewNotes, ours: ReviewNotes, theirs: ReviewNotes) -> tuple[Re
             conflicts.append(Conflict(label=label, ours=our.note, theirs=their.note))
     detail, clash = _three_way(base.detail, ours.detail, theirs.detail)
     if clash:
-        conflicts.append(Conflict(label=DETAIL, ours=ours.detail or "", theirs=theirs.detail or ""))
+        conflicts.append(Conflict(label=DETAIL, ours=ours.detail, theirs=theirs.detail))
     marks = {label: mark for label, mark in marks.items() if mark != ItemMark()}
     return ReviewNotes(marks=marks, detail=detail, updated_at=ours.updated_at), tuple(conflicts)
 

@@ -23,6 +23,9 @@ from reviewer_tui.tui.widgets.diff_view import DiffView
 
 _DECISIONS = frozenset(decision.value for decision in Decision)
 
+_DRAFTED = "(drafted by the program, not edited)"
+"""What is shown in the place of a detail section that nobody edited."""
+
 
 class ConflictScreen(ModalScreen[None]):
     """One conflict at a time, the text that stands now against the other one."""
@@ -65,16 +68,16 @@ class ConflictScreen(ModalScreen[None]):
         view.border_title = Content(clean(f"{count}: {what}, from what stands now (-) to the other (+)"))
         view.show(file_diff(f"{conflict.label}.md", _bytes(now), _bytes(other)))
 
-    def _present(self, conflict: Conflict) -> str:
-        """What the notes have now."""
+    def _present(self, conflict: Conflict) -> str | None:
+        """What the notes have now; None for a detail section that nobody edited."""
         review = self.reviewer.review
         notes = review.notes if review else ReviewNotes()
         if conflict.label == DETAIL:
-            return notes.detail or ""
+            return notes.detail
         mark = notes.mark(conflict.label)
         return mark.decision.value if _is_decision(conflict) else mark.note
 
-    def _other(self, conflict: Conflict) -> str:
+    def _other(self, conflict: Conflict) -> str | None:
         return self._mine[self._at] if self._present(conflict) == conflict.theirs else conflict.theirs
 
     def action_take(self) -> None:
@@ -112,14 +115,14 @@ def _is_decision(conflict: Conflict) -> bool:
     return {conflict.ours, conflict.theirs} <= _DECISIONS
 
 
-def _with(notes: ReviewNotes, conflict: Conflict, text: str) -> ReviewNotes:
+def _with(notes: ReviewNotes, conflict: Conflict, text: str | None) -> ReviewNotes:
     """The notes with one side of a conflict in its place."""
-    if conflict.label == DETAIL:
+    if conflict.label == DETAIL or text is None:
         return msgspec.structs.replace(notes, detail=text)
     mark = notes.mark(conflict.label)
     new = ItemMark(Decision(text), mark.note) if _is_decision(conflict) else ItemMark(mark.decision, text)
     return msgspec.structs.replace(notes, marks={**notes.marks, conflict.label: new})
 
 
-def _bytes(text: str) -> bytes:
-    return (text.rstrip() + "\n").encode("utf-8", "replace")
+def _bytes(text: str | None) -> bytes:
+    return ((_DRAFTED if text is None else text.rstrip()) + "\n").encode("utf-8", "replace")
