@@ -8,7 +8,7 @@ line for each note and each open box: those lines follow the boxes, whatever was
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -17,7 +17,7 @@ from reviewer_tui.model.config import ConfigChanges
 from reviewer_tui.model.errors import DataError, UsageError
 from reviewer_tui.model.finding import CheckResult, Status
 from reviewer_tui.signoff.detail import Section, draft, harmless, reason_not_applicable
-from reviewer_tui.signoff.explanations import explain, still_to_do
+from reviewer_tui.signoff.explanations import explain, said_of, still_to_do
 from reviewer_tui.signoff.links import LinkKind, classify, find_urls
 from reviewer_tui.signoff.lint import asks_for_run
 from reviewer_tui.signoff.parse import PLACEHOLDER_LOGIN
@@ -142,11 +142,10 @@ def _links_by_label(template: ChecklistTemplate, links: Mapping[str, tuple[str, 
 
 
 def _notes_of(template: ChecklistTemplate, notes: ReviewNotes, accepted: frozenset[str]) -> Iterator[Section]:
-    """A line for each note on a ticked item; text edited by hand that has the note's words is not repeated."""
-    edited = _flat(notes.detail or "")
+    """A line for each note on a ticked item, unless text edited by hand says it of the item already."""
     for item in template.items:
         note = notes.mark(item.label).note.strip()
-        if note and item.label in accepted and _flat(note) not in edited:
+        if note and item.label in accepted and not _says(said_of(item, template, notes.detail or ""), note):
             yield Section(kind="note", source=item.label, text=f"- {_item(item)}: {_indented(note)}")
 
 
@@ -179,8 +178,10 @@ def _item(item: ChecklistItem) -> str:
     return f"Item {item.label} ({harmless(item_title(item))})"
 
 
-def _flat(text: str) -> str:
-    return " ".join(text.split())
+def _says(statements: Iterable[str], note: str) -> bool:
+    """Whether one of some statements has a note's words, whole and in a row."""
+    words = re.compile(rf"(?<!\w){re.escape(' '.join(note.split()))}(?!\w)")
+    return any(words.search(statement) for statement in statements)
 
 
 def _indented(note: str) -> str:

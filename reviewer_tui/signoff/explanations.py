@@ -146,6 +146,21 @@ def said_open(detail: str, template: ChecklistTemplate, first_line: int = 1) -> 
     )
 
 
+def said_of(item: ChecklistItem, template: ChecklistTemplate, detail: str) -> tuple[str, ...]:
+    """What the section says of an item: the paragraphs and list entries that name its number, and those under its
+    subject (`Quality: …`) that name no other's."""
+    return tuple(
+        said.text
+        for said in _statements(detail, template, 1)
+        if item.label.lower() in said.labels or (not said.labels and _is_under(said.text, item))
+    )
+
+
+def _is_under(text: str, item: ChecklistItem) -> bool:
+    heading, colon, _ = text.partition(":")
+    return bool(colon and _tokens(heading) & _vocabulary(item))
+
+
 def _statements(detail: str, template: ChecklistTemplate, first_line: int) -> Iterator[_Statement]:
     """The section's paragraphs and list entries, without the placeholder and whatever is still to do."""
     block: list[str] = []

@@ -262,6 +262,25 @@ def test_a_line_or_note_that_was_typed_already_is_not_repeated() -> None:
     assert "3" in {entry.label for entry in written.unfinished}
 
 
+@pytest.mark.parametrize(
+    ("typed", "repeated"),
+    [
+        ("The tokens are counted.", True),
+        ("Quality: the token is there.", True),
+        ("- Item 3: ok", True),
+        ("All of it is ok.", True),
+        ("Recipe: ok", True),
+        ("- Item 2: all is ok, as I see it.", False),
+        ("Code quality: ok.", False),
+    ],
+)
+def test_a_note_is_left_out_only_where_its_words_are_said_of_its_item(typed: str, repeated: bool) -> None:
+    notes = marks(newest())
+    notes.marks["2"] = ItemMark(Decision.ACCEPTED, "ok")
+    detail = composed(None, ReviewNotes(marks=notes.marks, detail=typed)).detail
+    assert detail == (f"{typed}\n- Item 2 (code quality): ok" if repeated else typed)
+
+
 def test_nothing_to_add() -> None:
     assert "### Additional detail section:\n- No additional details.\n\nSigned" in composed(None, marks(newest())).text
 
