@@ -6,7 +6,7 @@ pull request's runs, conversation, owners or sign-off have nothing to look at, n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -88,7 +88,7 @@ def _results(evidence: Evidence) -> Iterator[CheckResult]:
     for key in _keys_as_added(evidence):
         for result in run_checks(key):
             by_key.setdefault(result.name, []).append(result)
-    results |= {name: _together(found) for name, found in by_key.items()}
+    results |= {name: together(found) for name, found in by_key.items()}
     yield from (results[check.name] for check in evidence.policy.checks if check.name in results)
 
 
@@ -108,10 +108,10 @@ def _keys_as_added(evidence: Evidence) -> Iterator[Evidence]:
         )
 
 
-def _together(results: list[CheckResult]) -> CheckResult:
-    """One check's results of several keys, what they say alike once."""
+def together(results: Sequence[CheckResult]) -> CheckResult:
+    """One check's results of several keys (at least one): the worst status, and what they say alike once."""
     findings = tuple(dict.fromkeys(finding for result in results for finding in result.findings))
-    status = worst((finding.status for finding in findings), empty=Status.NOT_APPLICABLE)
+    status = worst((result.status for result in results), empty=Status.NOT_APPLICABLE)
     first = next((result for result in results if result.status is status), results[0])
     return msgspec.structs.replace(first, status=status, findings=findings, pre_existing=())
 

@@ -305,14 +305,15 @@ def _notes(found: Examination) -> Iterator[str]:
 
 
 class Unwritten(msgspec.Struct, frozen=True, kw_only=True):
-    """An arm for which nothing can be written, and why."""
+    """An arm, or several, for which nothing can be written, and why."""
 
     title: str
     reason: str
 
 
 def upstream_changes(review: Review) -> tuple[UpstreamChange | Unwritten, ...]:
-    """For each submitted arm that upstream does not document, the change there that would document it."""
+    """For each submitted arm that upstream does not document, the change there that would document it; then the arms
+    of which that is not known."""
     found = examination_of(review)
     trees = main_trees(evidence_of(review))
     covered = {_identity(one.variant) for one in found.standings if one.status is Status.PASS}
@@ -334,7 +335,16 @@ def upstream_changes(review: Review) -> tuple[UpstreamChange | Unwritten, ...]:
             if tree is not None and isinstance(change, UpstreamChange):
                 trees[variant.engine] = Changed(tree, change)
             written.append(change)
-    return tuple(written)
+    return (*written, *_not_looked_at(found))
+
+
+def _not_looked_at(found: Examination) -> Iterator[Unwritten]:
+    """The submitted arms that were held against no page, because they could not be read or are too many."""
+    for one in (one for arms in found.arms for one in arms.unread):
+        yield Unwritten(title=f"{one.key} {one.label}".rstrip(), reason=one.reason)
+    if found.left_out:
+        reason = "There are too many submitted keys to compare them all; look at these by hand."
+        yield Unwritten(title=f"{found.left_out} further keys", reason=reason)
 
 
 def _written(variant: Variant, tree: Tree | None, path: str | None, found: Examination) -> UpstreamChange | Unwritten:

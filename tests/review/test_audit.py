@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from reviewer_tui.cli.panes import audit as told
 from reviewer_tui.cli.report import audit_report
-from reviewer_tui.model.finding import CheckResult, Status, Verdict
+from reviewer_tui.model.finding import CheckResult, Finding, Status, Verdict
 from reviewer_tui.model.tree import DictTree
 from reviewer_tui.policy.policy import load_policy
-from reviewer_tui.review.audit import Audit, audit
+from reviewer_tui.review.audit import Audit, audit, together
 from tests.evidence import SCRIPT, VERIFIER, summer
 from tests.fake_github.merged import OTHER_WORKFLOW
 
@@ -48,6 +50,15 @@ def test_a_waiver_that_names_the_script_is_weighed() -> None:
     (weighed,) = [finding for finding in result.findings if finding.path == SCRIPT]
     assert weighed.status is Status.JUDGEMENT
     assert "docs/waiver/2000.md names the script" in weighed.message
+
+
+def test_a_check_that_says_nothing_of_a_key_has_its_own_status() -> None:
+    silent = CheckResult(name="engine_patch", number=9, title="", status=Status.UNVERIFIED, summary="not known")
+    fine = msgspec.structs.replace(
+        silent, status=Status.PASS, summary="fine", findings=(Finding(status=Status.PASS, message="Read."),)
+    )
+    whole = together([fine, silent])
+    assert (whole.status, whole.summary, whole.findings) == (Status.UNVERIFIED, "not known", fine.findings)
 
 
 def test_the_checks_that_look_at_pull_requests_are_named() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from reviewer_tui.checks.check import Evidence
 from reviewer_tui.checks.registry import run_checks
+from reviewer_tui.cli.panes import upstream_text
 from reviewer_tui.model.finding import Status
 from reviewer_tui.recipes.write import UpstreamChange
 from reviewer_tui.review.desks import sample_review
@@ -184,6 +185,21 @@ def test_what_cannot_be_written_says_why() -> None:
     )
     assert isinstance(change, Unwritten)
     assert "no page of this model" in change.reason
+
+
+def test_arms_that_were_not_looked_at_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    head = files(entry(KEY, TP4) + entry("another-fp4-b200-sglang", TP2, prefix="another"))
+    del head[script_path("qwen3.5_fp4_b200")]
+    review = review_of(documented(files(""), head, text=sign_off(), upstream_trees=at_hand()))
+    changes = upstream_changes(review)
+    assert {change.title for change in changes if isinstance(change, Unwritten)} == {
+        f"{KEY} 8k1k tp4 mtp",
+        "another-fp4-b200-sglang 8k1k tp2 mtp",
+    }
+    monkeypatch.setattr("reviewer_tui.checks.recipe_examination.MOST_KEYS", 1)
+    again = review_of(documented(files(""), head, text=sign_off(), upstream_trees=at_hand()))
+    assert [change.title for change in upstream_changes(again)][-1] == "1 further keys"
+    assert "Every submitted arm is documented" not in "\n".join(upstream_text(again, 100))
 
 
 def test_the_sample_shows_the_worked_example() -> None:
