@@ -16,7 +16,7 @@ from reviewer_tui.cli.options import Parser, add_common, add_pull_request, read_
 from reviewer_tui.cli.output import page_width, put, put_raw, say, to_json, wrap
 from reviewer_tui.model.errors import UsageError
 from reviewer_tui.model.pull_request import PullRequestRef
-from reviewer_tui.model.refs import comment_anchor, parse_ref
+from reviewer_tui.model.refs import comment_of, parse_ref
 from reviewer_tui.review.load import Reviewer
 from reviewer_tui.review.post_concerns import POSTED_ALREADY, SAME_TEXT, Concern, Grade, PostRequest, kind_of
 from reviewer_tui.review.post_desk import board_of, poster_of
@@ -68,11 +68,9 @@ def _edited(text: str | None, ref: PullRequestRef) -> int | None:
     if text is None:
         return None
     number = text.removeprefix("#").removeprefix(_CONVERSATION)
-    if not number.isdigit():
-        where = parse_ref(text, ref.repository, ref.host)
-        same = (where.host, where.repository.lower(), where.number) == (ref.host, ref.repository.lower(), ref.number)
-        anchor = comment_anchor(text) or ""
-        if not same or not anchor.startswith(_CONVERSATION):
+    if not (number.isascii() and number.isdecimal()):
+        anchor = comment_of(text, ref) or ""
+        if not anchor.startswith(_CONVERSATION):
             raise UsageError(
                 f"“{text}” is no comment in the conversation of #{ref.number}.",
                 f"Give --edit its URL, which ends in #{_CONVERSATION}123456.",

@@ -88,6 +88,14 @@ def comment_anchor(text: str) -> str | None:
     return found["anchor"] if found else None
 
 
+def comment_of(text: str, ref: PullRequestRef) -> str | None:
+    """The comment (`issuecomment-123`) of a pull request that a person names by its URL; None where it names no comment
+    or one of another pull request. Raises UsageError for what names nothing."""
+    where = parse_ref(text, ref.repository, ref.host)
+    same = (where.host, where.repository.lower(), where.number) == (ref.host, ref.repository.lower(), ref.number)
+    return comment_anchor(text) if same else None
+
+
 def _shown(text: str) -> str:
     short = text if len(text) <= 80 else f"{text[:80]}…"
     return "".join(c if c.isprintable() else "�" for c in short)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reviewer_tui.model.errors import DataError, UsageError
 from reviewer_tui.model.pull_request import Comment
-from reviewer_tui.model.refs import comment_anchor, parse_ref
+from reviewer_tui.model.refs import comment_anchor, comment_of
 from reviewer_tui.model.snapshot import Snapshot
 from reviewer_tui.signoff.parse import is_sign_off
 
@@ -30,10 +30,9 @@ def current_sign_off(snapshot: Snapshot, signer: str) -> Comment | None:
 def comment_at(snapshot: Snapshot, url: str) -> Comment:
     """The comment at an address. Raises UsageError for one that is no comment of the pull request, DataError where it
     is not known."""
-    ref, anchor, said = snapshot.ref, comment_anchor(url), snapshot.conversation
-    where = parse_ref(url, ref.repository, ref.host)
-    same = (where.host, where.repository.lower(), where.number) == (ref.host, ref.repository.lower(), ref.number)
-    if anchor is None or not same:
+    ref, said = snapshot.ref, snapshot.conversation
+    anchor = comment_of(url, ref)
+    if anchor is None:
         raise UsageError(f"“{url}” is no comment of #{ref.number}.", "Give its address, which ends in #issuecomment-1.")
     found = next((comment for comment in said.value or () if comment_anchor(comment.url) == anchor), None)
     if found is not None:

@@ -47,9 +47,10 @@ class Reviewer:
 
     def with_published(self, review: Review, request: ReviewRequest) -> Review | None:
         """A review again, beside what the default branch published; None where the source cannot look that up."""
-        if not isinstance(self._source, PublishedSource):
+        before = Loaded(review.snapshot, review.trees)
+        loaded = self._source.with_published(before) if isinstance(self._source, PublishedSource) else before
+        if loaded is before:
             return None
-        loaded = self._source.with_published(Loaded(review.snapshot, review.trees))
         return review_of(loaded, request, review.policy).with_notes(review.notes)
 
     def policy(self, tree: Tree) -> Policy:

@@ -236,6 +236,7 @@ def test_a_comment_of_ones_own_is_edited_by_its_address(play: Play) -> None:
         (("--offline",), "Leave --offline out"),
         (("--clone", "/nowhere"), "Leave --clone out"),
         (("--edit", "https://github.com/o/r/pull/1#issuecomment-1"), "no comment in the conversation"),
+        (("--edit", "²"), "names no pull request"),
         (("--edit", "3", "--new"), "not allowed with"),
     ],
 )

@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 
 from reviewer_tui.model.errors import UsageError
 from reviewer_tui.model.pull_request import PullRequestRef
-from reviewer_tui.model.refs import DEFAULT_REPOSITORY, as_typed, comment_anchor, is_range, parse_ref, parse_refs
+from reviewer_tui.model.refs import (
+    DEFAULT_REPOSITORY,
+    as_typed,
+    comment_anchor,
+    comment_of,
+    is_range,
+    parse_ref,
+    parse_refs,
+)
 from reviewer_tui.model.text import has_unsafe
 
 HERE = PullRequestRef(DEFAULT_REPOSITORY, 2550)
@@ -68,6 +76,22 @@ def test_an_empty_or_endless_range_is_refused(text: str) -> None:
 )
 def test_a_url_of_a_comment_names_the_comment(url: str, anchor: str | None) -> None:
     assert comment_anchor(url) == anchor
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("https://github.com/Acme/bench/pull/1#issuecomment-12", "issuecomment-12"),
+        ("github.com/acme/bench/issues/1#issuecomment-12", "issuecomment-12"),
+        ("https://github.com/acme/bench/pull/2#issuecomment-12", None),
+        ("https://github.com/acme/other/pull/1#issuecomment-12", None),
+        ("https://git.example.org/acme/bench/pull/1#issuecomment-12", None),
+        ("https://github.com/acme/bench/pull/1", None),
+        ("1", None),
+    ],
+)
+def test_a_comment_of_one_pull_request(text: str, named: str | None) -> None:
+    assert comment_of(text, PullRequestRef("acme/bench", 1)) == named
 
 
 @given(st.text(max_size=60))

@@ -20,6 +20,7 @@ from reviewer_tui.sources.github.auth import Token
 from reviewer_tui.sources.github.client import GitHubClient
 from reviewer_tui.sources.github.hosts import parse_host
 from reviewer_tui.sources.github.loader import GitHubSource
+from reviewer_tui.sources.recipe_clones import WithRecipeClones
 from reviewer_tui.sources.source import Source
 from reviewer_tui.store.cache import Cache
 from tests.fake_github.server import FakeGitHub
@@ -80,6 +81,13 @@ def test_without_the_network_all_is_there_at_once(desks: Desks) -> None:
     review = later.load(None, nothing)
     assert review.snapshot.published == whole.snapshot.published
     assert later.load_rest(review, nothing) is None
+
+
+def test_a_source_that_has_nothing_published_is_not_reviewed_again(desks: Desks) -> None:
+    desks.online.load(PullRequestRef(REPOSITORY, NUMBER, desks.fake.host))
+    with WithRecipeClones(desks.offline, []) as source:
+        desk = desks.desk(source)
+        assert desk.load_rest(desk.load(None, nothing), nothing) is None
 
 
 def test_a_job_has_a_log_where_its_source_has_one(desks: Desks, tmp_path: Path) -> None:
