@@ -10,7 +10,7 @@ from reviewer_tui.model.recipe import UpstreamPullRequest
 from reviewer_tui.model.result import BenchmarkResult, EvalScore, Published
 from reviewer_tui.model.run import CheckRun, Run
 from reviewer_tui.model.snapshot import Snapshot, Trees
-from reviewer_tui.sample.texts import FIRST_HEAD, SECOND_HEAD, comment
+from reviewer_tui.sample.texts import FIRST_HEAD, MERGED_PAGES, SECOND_HEAD, comment
 
 REF = PullRequestRef("SemiAnalysisAI/InferenceX", 2550)
 
@@ -249,6 +249,7 @@ _RECIPE = UpstreamPullRequest(
     title="Update Qwen3.5 B200 NVFP4 MTP config",
     state="merged",
     url="https://github.com/sgl-project/sglang/pull/34357",
+    merge_commit=MERGED_PAGES,
     merged_at=_FIRST_DAY,
     files=(
         "docs/cookbook/autoregressive/Qwen/Qwen3.5.mdx",

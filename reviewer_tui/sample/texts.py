@@ -13,6 +13,8 @@ _HERE = Path(__file__).parent
 FIRST_HEAD = "e36439994615e02aaaf042482234dc7060a6126d"
 SECOND_HEAD = "21d6bbbcbd2d72c59e5b0c11714a62248be45fe0"
 COOKBOOK = "sgl-project/sglang"
+MERGED_PAGES = "sample"
+"""The revision of the recipe's page: what the merged pull request left, and what is published."""
 
 # Each revision is the common files and those of one state: the old or the new checkpoint, without or with the new arm.
 _REVISIONS = {
@@ -34,13 +36,13 @@ def trees_of(moment: str) -> Trees:
     published upstream."""
     trees = {role: DictTree(_files(state), revision) for role, (revision, state) in _REVISIONS[moment].items()}
     main = trees["default_branch"]
-    page = DictTree(_below("upstream"), "sample")
+    page = DictTree(_below("upstream"), MERGED_PAGES)
     return Trees(
         policy=main,
         base=trees["base"],
         head=trees["head"],
         default_branch=main,
-        upstream={COOKBOOK: page} if moment == "second" else {},
+        upstream={COOKBOOK: page, f"{COOKBOOK}@{MERGED_PAGES}": page} if moment == "second" else {},
     )
 
 
